@@ -1,0 +1,23 @@
+# find_package(component_benchmark) from an install tree.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+set(package_folder "${CMAKE_INSTALL_DATADIR}/cmake/component_benchmark")
+
+install(DIRECTORY include/component_benchmark TYPE INCLUDE)
+install(TARGETS component_benchmark EXPORT component_benchmark)
+if(TARGET component_benchmark_torch)
+    install(TARGETS component_benchmark_torch EXPORT component_benchmark)
+endif()
+install(EXPORT component_benchmark FILE component_benchmarkTargets.cmake NAMESPACE component_benchmark::
+        DESTINATION "${package_folder}")
+configure_package_config_file(cmake/component_benchmarkConfig.cmake.in component_benchmarkConfig.cmake
+                              INSTALL_DESTINATION "${package_folder}")
+write_basic_package_version_file(component_benchmarkConfigVersion.cmake COMPATIBILITY SameMinorVersion
+                                 ARCH_INDEPENDENT)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/component_benchmarkConfig.cmake"
+              "${CMAKE_CURRENT_BINARY_DIR}/component_benchmarkConfigVersion.cmake"
+              cmake/ComponentBenchmarkDependencies.cmake
+              cmake/ComponentBenchmarkLibTorch.cmake
+              cmake/ComponentBenchmarkLibTorchRoot.cmake
+        DESTINATION "${package_folder}")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -1,0 +1,84 @@
+// hook -> CAPTURE: one recorded call with all that a replay needs
+#pragma once
+
+#include <component_benchmark/capture/generators.hpp>
+#include <component_benchmark/capture/tensor_bytes.hpp>
+#include <component_benchmark/hook/stored_call.hpp>
+
+#include <ATen/ThreadLocalState.h>
+#include <torch/csrc/autograd/edge.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark::capture {
+
+/// Buffers and their values at one moment; the values are shared by calls that saw the same.
+using buffer_values = std::vector<std::pair<at::Tensor, at::Tensor>>;
+
+/// What surrounded the call when it began: without it a replay of a parent gives its children
+/// other inputs (dropout, buffers, branches).
+struct call_context {
+    std::shared_ptr<generator_states const> generators;
+    at::ThreadLocalState thread;
+    buffer_values buffers;
+};
+
+struct captured_call {
+    static constexpr std::ptrdiff_t none = -1;
+
+    std::size_t row = 0;
+    std::int64_t index = 0;  ///< among the calls of its module
+    std::ptrdiff_t parent = none;
+    bool recomputed = false;
+    bool makes_graph = false;  ///< gradients were enabled
+    bool finished = false;     ///< the module returned; false: it threw
+    std::string opaque;        ///< why it cannot be replayed
+
+    std::unique_ptr<hook::stored_call> stored;
+    std::optional<call_context> context;
+    std::vector<std::uint32_t> versions;  ///< of `inputs` at entry
+    bool edits_arguments = false;         ///< the call itself wrote to an argument
+    bool has_own_arguments = false;       ///< they were copied at entry
+
+    std::vector<at::Tensor> inputs;                   ///< as given; only while capturing
+    std::vector<at::Tensor> outputs;                  ///< as returned; only while capturing
+    std::vector<torch::autograd::Edge> output_edges;  ///< only while capturing
+    bool has_gradients = false;                       ///< the loss was given
+    std::vector<at::Tensor> gradients;  ///< of the outputs, undefined where the loss needs none
+
+    std::string in_shapes;
+    std::string out_shapes;
+    std::string dtypes;
+    std::string signature;  ///< calls with the same one are measured once
+
+    [[nodiscard]] bool replayable() const noexcept {
+        return stored != nullptr && finished && opaque.empty();
+    }
+
+    /// The call gets arguments of its own.
+    void copy_arguments() {
+        storage_copies copies;
+        stored->each_argument([&](at::Tensor& tensor) { tensor = copies.copy(tensor); });
+        has_own_arguments = true;
+    }
+
+    void note_versions() {
+        for (auto const& input : inputs)
+            versions.push_back(version_of(input));
+    }
+
+    /// A version counter of an argument has moved since `note_versions`.
+    [[nodiscard]] bool arguments_moved() const {
+        for (std::size_t position = 0; position < inputs.size(); ++position)
+            if (versions[position] != version_of(inputs[position]))
+                return true;
+        return false;
+    }
+};
+
+}  // namespace component_benchmark::capture

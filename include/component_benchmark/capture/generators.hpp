@@ -1,0 +1,65 @@
+// capture: the random number generators of all devices, saved and put back
+#pragma once
+
+#include <ATen/Context.h>
+#include <ATen/DeviceAccelerator.h>
+#include <ATen/core/Generator.h>
+
+#include <cstring>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark::capture {
+
+[[nodiscard]] inline at::Tensor state_of(at::Generator generator) {
+    std::lock_guard const lock{generator.mutex()};
+    return generator.get_state();
+}
+
+/// The default generators of the CPU and of every accelerator. Generators that the user's code owns
+/// cannot be found.
+[[nodiscard]] inline std::vector<at::Generator> default_generators() {
+    auto& context = at::globalContext();
+    std::vector<at::Generator> found{context.defaultGenerator(at::kCPU)};
+    if (at::accelerator::deviceCount() > 0) {
+        auto const kind = at::accelerator::getAccelerator(true).value();
+        for (c10::DeviceIndex index = 0; index < at::accelerator::deviceCount(); ++index)
+            found.push_back(context.defaultGenerator(c10::Device{kind, index}));
+    }
+    return found;
+}
+
+/// The states of generators at one moment.
+class generator_states {
+public:
+    generator_states() = default;
+
+    explicit generator_states(std::vector<at::Generator> const& generators) {
+        for (auto const& generator : generators)
+            states_.emplace_back(generator, state_of(generator));
+    }
+
+    void put_back() const {
+        for (auto [generator, state] : states_) {
+            std::lock_guard const lock{generator.mutex()};
+            generator.set_state(state);
+        }
+    }
+
+    /// By value.
+    [[nodiscard]] bool is_current() const {
+        for (auto const& [generator, state] : states_) {
+            auto const now = state_of(generator);
+            if (now.nbytes() != state.nbytes() ||
+                std::memcmp(now.const_data_ptr(), state.const_data_ptr(), state.nbytes()) != 0)
+                return false;
+        }
+        return true;
+    }
+
+private:
+    std::vector<std::pair<at::Generator, at::Tensor>> states_;
+};
+
+}  // namespace component_benchmark::capture

@@ -1,0 +1,76 @@
+// provider -> CAPTURE: the modules of a model as rows in pre-order
+#pragma once
+
+#include <component_benchmark/core/node.hpp>
+
+#include <c10/util/Type.h>
+#include <torch/nn/module.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark::capture {
+
+/// "torch::nn::LinearImpl" becomes "Linear": what people call a class.
+[[nodiscard]] inline std::string short_name(std::type_info const& type) {
+    std::string name = c10::demangle(type.name());
+    auto const arguments = name.find('<');
+    auto const colon = name.rfind("::", arguments);
+    if (colon != std::string::npos)
+        name.erase(0, colon + 2);
+    constexpr std::string_view suffix = "Impl";
+    if (name.size() > suffix.size() && name.ends_with(suffix))
+        name.resize(name.size() - suffix.size());
+    return name;
+}
+
+/// Rows of a model. A module that is registered several times is measured at its first path; the
+/// other rows are aliases of that one and have no children.
+class module_tree {
+public:
+    explicit module_tree(torch::nn::Module& root) { add(root, "", node::none); }
+
+    [[nodiscard]] std::vector<node> const& nodes() const noexcept { return nodes_; }
+    [[nodiscard]] std::vector<node>& nodes() noexcept { return nodes_; }
+    [[nodiscard]] torch::nn::Module& module(std::size_t row) const { return *modules_[row]; }
+
+    /// The row that measures `module`, or `node::none` when the model does not have it.
+    [[nodiscard]] std::ptrdiff_t row_of(torch::nn::Module const* module) const {
+        auto const found = rows_.find(module);
+        return found == rows_.end() ? node::none : found->second;
+    }
+
+private:
+    void add(torch::nn::Module& module, std::string name, std::ptrdiff_t parent) {
+        auto const row = nodes_.size();
+        node added;
+        if (parent != node::none) {
+            auto const& above = nodes_[static_cast<std::size_t>(parent)];
+            added.path = above.path.empty() ? name : above.path + "." + name;
+            added.depth = above.depth + 1;
+        }
+        added.name = std::move(name);
+        added.type = short_name(typeid(module));
+        added.parent = parent;
+        auto const [position, is_new] = rows_.emplace(&module, static_cast<std::ptrdiff_t>(row));
+        if (!is_new)
+            added.alias_of = position->second;
+        nodes_.push_back(std::move(added));
+        modules_.push_back(&module);
+        if (is_new)
+            for (auto const& child : module.named_children())
+                add(*child.value(), child.key(), static_cast<std::ptrdiff_t>(row));
+        nodes_[row].end = nodes_.size();
+    }
+
+    std::vector<node> nodes_;
+    std::vector<torch::nn::Module*> modules_;
+    std::unordered_map<torch::nn::Module const*, std::ptrdiff_t> rows_;
+};
+
+}  // namespace component_benchmark::capture

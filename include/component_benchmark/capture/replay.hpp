@@ -1,0 +1,132 @@
+// CAPTURE -> profile: one call made again, alone, as it was
+#pragma once
+
+#include <component_benchmark/capture/captured_call.hpp>
+#include <component_benchmark/capture/model_state.hpp>
+
+#include <ATen/ops/ones_like.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/nn/module.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace component_benchmark::capture {
+
+/// While it lives, the thread's state (grad mode, autocast) is the one of the captured call.
+/// For each repetition: `prepare`, `forward`, and, when `prepare_backward` is true, `backward`.
+/// Only `forward` and `backward` are the component's own work.
+class replay {
+public:
+    replay(captured_call const& call, torch::nn::Module& module, model_state* rewinds)
+        : call_{call}, rewinds_{rewinds}, thread_{call.context->thread} {
+        for (auto const& parameter : module.parameters())
+            if (parameter.requires_grad())
+                parameters_.push_back(parameter);
+    }
+
+    replay(replay const&) = delete;
+    replay& operator=(replay const&) = delete;
+
+    /// Fresh arguments where the call edits them, generators and buffers as at its entry.
+    void prepare() {
+        release();
+        if (rewinds_ != nullptr)
+            rewinds_->rewind();
+        call_.context->generators->put_back();
+        for (auto const& [buffer, value] : call_.context->buffers)
+            overwrite(buffer, value);
+        if (stored_ == nullptr || call_.edits_arguments || call_.stored->writes_arguments())
+            make_arguments();
+    }
+
+    void forward() { stored_->run(); }
+
+    /// Pairs the outputs with their gradients; false when there is nothing to go back through, and
+    /// `why_no_backward` says why.
+    [[nodiscard]] bool prepare_backward() {
+        std::size_t position = 0;
+        bool any_needs = false;
+        stored_->each_result([&](at::Tensor& output) {
+            auto const given = position < call_.gradients.size();
+            auto const gradient = given ? call_.gradients[position] : at::Tensor{};
+            ++position;
+            if (!output.requires_grad())
+                return;
+            any_needs = true;
+            if (call_.has_gradients && !gradient.defined())
+                return;
+            outputs_.push_back(output);
+            output_gradients_.push_back(gradient.defined() ? gradient : at::ones_like(output));
+        });
+        targets_ = leaves_;
+        targets_.insert(targets_.end(), parameters_.begin(), parameters_.end());
+        why_no_backward_ =
+            !any_needs ? "no output requires a gradient"
+            : outputs_.empty()
+                ? "the loss does not depend on it"
+                : (targets_.empty() ? "no input or parameter requires a gradient" : "");
+        return why_no_backward_.empty();
+    }
+
+    /// Gradients of inputs and parameters; `.grad` and its accumulation are left alone.
+    void backward() {
+        results_ = torch::autograd::grad(outputs_, targets_, output_gradients_,
+                                         /*retain_graph=*/false, /*create_graph=*/false,
+                                         /*allow_unused=*/true);
+    }
+
+    /// Drops the outputs and gradients of the last repetition.
+    void release() {
+        outputs_.clear();
+        output_gradients_.clear();
+        results_.clear();
+        if (stored_ != nullptr)
+            stored_->forget_result();
+    }
+
+    [[nodiscard]] std::string const& why_no_backward() const noexcept { return why_no_backward_; }
+
+    /// Tensors of the last forward's result.
+    [[nodiscard]] std::vector<at::Tensor> outputs() {
+        std::vector<at::Tensor> found;
+        stored_->each_result([&](at::Tensor& output) { found.push_back(output); });
+        return found;
+    }
+
+    /// Gradients of the last backward: of the inputs that require one, then of the parameters, each
+    /// undefined when the outputs do not depend on it.
+    [[nodiscard]] std::vector<at::Tensor> const& gradients() const noexcept { return results_; }
+
+private:
+    void make_arguments() {
+        stored_ = call_.stored->copy();
+        leaves_.clear();
+        storage_copies copies;
+        stored_->each_argument([&](at::Tensor& argument) {
+            if (call_.edits_arguments)
+                argument = copies.copy(argument);
+            if (!argument.requires_grad())
+                return;
+            leaves_.push_back(argument);
+            // an in-place operation on a leaf that requires a gradient throws
+            if (call_.edits_arguments)
+                argument = argument.clone();
+        });
+    }
+
+    captured_call const& call_;
+    model_state* rewinds_;
+    at::ThreadLocalStateGuard thread_;
+    std::vector<at::Tensor> parameters_;
+    std::unique_ptr<hook::stored_call> stored_;
+    std::vector<at::Tensor> leaves_;
+    std::vector<at::Tensor> outputs_;
+    std::vector<at::Tensor> output_gradients_;
+    std::vector<at::Tensor> targets_;
+    std::vector<at::Tensor> results_;
+    std::string why_no_backward_;
+};
+
+}  // namespace component_benchmark::capture

@@ -1,0 +1,120 @@
+// CAPTURE: calls of torch::nn::Sequential, whose forward is a template that no hook can see
+// A call is inferred only where it is certain: its children were called in their order, under one
+// parent, each with exactly the tensor that the one before returned.
+#pragma once
+
+#include <component_benchmark/capture/captured_call.hpp>
+#include <component_benchmark/capture/module_tree.hpp>
+
+#include <torch/nn/modules/container/sequential.h>
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+namespace component_benchmark::capture {
+
+[[nodiscard]] inline bool is_sequential(torch::nn::Module const& module) {
+    return dynamic_cast<torch::nn::SequentialImpl const*>(&module) != nullptr;
+}
+
+namespace detail {
+
+/// The calls of one pass through the children, the first of which is `first`.
+[[nodiscard]] inline std::optional<std::vector<std::size_t>> chain_from(
+    std::deque<captured_call> const& calls, std::vector<std::size_t> const& children,
+    std::size_t first) {
+    std::vector<std::size_t> chain{first};
+    for (std::size_t position = 1; position < children.size(); ++position) {
+        auto const& before = calls[chain.back()];
+        auto next = chain.back() + 1;
+        while (next < calls.size() &&
+               !(calls[next].row == children[position] && calls[next].parent == before.parent))
+            ++next;
+        if (next == calls.size())
+            return std::nullopt;
+        auto const& after = calls[next];
+        auto const passed_on = before.outputs.size() == 1 && after.inputs.size() == 1 &&
+                               before.outputs[0].is_same(after.inputs[0]);
+        if (!passed_on)
+            return std::nullopt;
+        chain.push_back(next);
+    }
+    for (auto const number : chain)
+        if (!calls[number].replayable())
+            return std::nullopt;
+    return chain;
+}
+
+/// The buffers of all children as the first child found them.
+[[nodiscard]] inline buffer_values buffers_of(std::deque<captured_call> const& calls,
+                                              std::vector<std::size_t> const& chain) {
+    buffer_values buffers;
+    for (auto const number : chain)
+        for (auto const& entry : calls[number].context->buffers) {
+            bool known = false;
+            for (auto const& [buffer, value] : buffers)
+                known = known || buffer.is_same(entry.first);
+            if (!known)
+                buffers.push_back(entry);
+        }
+    return buffers;
+}
+
+[[nodiscard]] inline captured_call joined(std::deque<captured_call>& calls,
+                                          std::vector<std::size_t> const& chain,
+                                          torch::nn::SequentialImpl& module, std::size_t row) {
+    auto const& first = calls[chain.front()];
+    auto const& last = calls[chain.back()];
+    captured_call call;
+    call.row = row;
+    call.parent = first.parent;
+    call.recomputed = first.recomputed;
+    call.makes_graph = first.makes_graph;
+    call.finished = true;
+    first.stored->each_argument([&](at::Tensor& input) {
+        call.stored = hook::store<at::Tensor, at::Tensor>(
+            module,
+            [](torch::nn::SequentialImpl& self, at::Tensor value) {
+                return self.forward(std::move(value));
+            },
+            input);
+    });
+    call.context.emplace(
+        call_context{first.context->generators, first.context->thread, buffers_of(calls, chain)});
+    call.edits_arguments = first.edits_arguments;
+    call.has_own_arguments = first.has_own_arguments;
+    call.inputs = first.inputs;
+    call.outputs = last.outputs;
+    call.output_edges = last.output_edges;
+    return call;
+}
+
+}  // namespace detail
+
+/// Adds the calls of one Sequential behind `calls` and makes it the parent of its children's calls.
+inline void infer_sequential(module_tree const& tree, std::deque<captured_call>& calls,
+                             std::size_t row) {
+    auto& module = dynamic_cast<torch::nn::SequentialImpl&>(tree.module(row));
+    std::vector<std::size_t> children;
+    for (auto const& child : module.children())
+        children.push_back(static_cast<std::size_t>(tree.row_of(child.get())));
+    if (children.empty())
+        return;
+    std::int64_t index = 0;
+    for (std::size_t number = 0, recorded = calls.size(); number < recorded; ++number) {
+        auto const& first = calls[number];
+        if (first.row != children.front() || first.inputs.size() != 1 || !first.replayable())
+            continue;
+        auto const chain = detail::chain_from(calls, children, number);
+        if (!chain)
+            continue;
+        auto call = detail::joined(calls, *chain, module, row);
+        call.index = index++;
+        for (auto const member : *chain)
+            calls[member].parent = static_cast<std::ptrdiff_t>(calls.size());
+        calls.push_back(std::move(call));
+    }
+}
+
+}  // namespace component_benchmark::capture

@@ -1,0 +1,189 @@
+// hook -> CAPTURE: records the calls of one forward
+#pragma once
+
+#include <component_benchmark/capture/captured_call.hpp>
+#include <component_benchmark/capture/module_tree.hpp>
+#include <component_benchmark/core/error.hpp>
+#include <component_benchmark/hook/record.hpp>
+
+#include <torch/csrc/autograd/graph_task.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <deque>
+#include <exception>
+#include <map>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark::capture {
+
+/// The recorder of one forward. It never throws into the user's program.
+class session final : public hook::recorder {
+public:
+    /// `wanted` has a flag for each row: store its calls, or only count them. Calls whose numbers
+    /// are in `copied` get arguments of their own at once, because something edits them later.
+    session(module_tree const& tree, std::vector<bool> const& wanted,
+            std::unordered_set<std::size_t> copied = {})
+        : tree_{tree}, wanted_{wanted}, copied_{std::move(copied)}, counts_(tree.nodes().size()) {}
+
+    [[nodiscard]] hook::callee innermost() const noexcept override {
+        return open_.empty() ? hook::callee{nullptr, &typeid(void)} : open_.back().who;
+    }
+
+    void begin(hook::callee who, maker make, std::string (*why_not)()) noexcept override {
+        drop_open_norm();
+        auto const row = tree_.row_of(who.module);
+        if (row == node::none) {
+            ++unregistered_[short_name(typeid(*who.module))];
+            open_.push_back({who, captured_call::none, parent()});
+            return;
+        }
+        auto const number = calls_.size();
+        auto& call = calls_.emplace_back();
+        call.row = static_cast<std::size_t>(row);
+        call.index = counts_[call.row]++;
+        call.parent = parent();
+        call.recomputed = torch::autograd::get_current_graph_task_id() >= 0;
+        call.makes_graph = c10::GradMode::is_enabled();
+        open_.push_back({who, static_cast<std::ptrdiff_t>(number), call.parent});
+        if (wanted_[call.row])
+            store(call, number, *who.module, make, why_not);
+    }
+
+    void succeed(results each) noexcept override {
+        if (auto* call = close()) {
+            call->finished = true;
+            if (call->stored == nullptr)
+                return;
+            call->edits_arguments = call->arguments_moved();
+            each([&](at::Tensor& output) {
+                call->outputs.push_back(output);
+                call->output_edges.push_back(output.requires_grad()
+                                                 ? torch::autograd::impl::gradient_edge(output)
+                                                 : torch::autograd::Edge{});
+            });
+        }
+    }
+
+    void fail() noexcept override {
+        if (auto* call = close(); call != nullptr && deepest_failure_ == nullptr)
+            deepest_failure_ = call;
+    }
+
+    [[nodiscard]] std::deque<captured_call>& calls() noexcept { return calls_; }
+    [[nodiscard]] std::vector<std::int64_t> const& counts() const noexcept { return counts_; }
+
+    /// The innermost call that threw, or null.
+    [[nodiscard]] captured_call const* deepest_failure() const noexcept { return deepest_failure_; }
+
+    /// Classes of modules that were called and are not registered in the model, with call counts.
+    [[nodiscard]] std::map<std::string, std::int64_t> const& unregistered() const noexcept {
+        return unregistered_;
+    }
+
+private:
+    struct open_entry {
+        hook::callee who;
+        std::ptrdiff_t call;
+        std::ptrdiff_t parent;
+    };
+
+    [[nodiscard]] std::ptrdiff_t parent() const noexcept {
+        if (open_.empty())
+            return captured_call::none;
+        auto const& top = open_.back();
+        return top.call != captured_call::none ? top.call : top.parent;
+    }
+
+    // A normalisation layer threw between its two ends.
+    void drop_open_norm() noexcept {
+        if (std::exchange(open_norm, false))
+            fail();
+    }
+
+    captured_call* close() noexcept {
+        drop_open_norm();
+        auto const top = open_.back();
+        open_.pop_back();
+        return top.call == captured_call::none ? nullptr
+                                               : &calls_[static_cast<std::size_t>(top.call)];
+    }
+
+    void store(captured_call& call, std::size_t number, torch::nn::Module& module, maker make,
+               std::string (*why_not)()) noexcept {
+        try {
+            call.stored = make();
+            if (call.stored == nullptr) {
+                call.opaque = why_not();
+                return;
+            }
+            call.stored->each_argument([&](at::Tensor& tensor) { call.inputs.push_back(tensor); });
+            if (copied_.contains(number))
+                call.copy_arguments();
+            call.note_versions();
+            call.context.emplace(
+                call_context{generators_now(), at::ThreadLocalState{}, buffers_now(module)});
+        } catch (std::exception const& failure) {
+            give_up(call, std::string{": "} + failure.what());
+        } catch (...) {
+            give_up(call, "");
+        }
+    }
+
+    static void give_up(captured_call& call, std::string const& what) {
+        call.stored.reset();
+        call.opaque = "an argument threw while it was copied" + what;
+    }
+
+    // Most calls draw no random numbers: then the states of the call before are shared.
+    std::shared_ptr<generator_states const> generators_now() {
+        if (last_generators_ == nullptr || !last_generators_->is_current())
+            last_generators_ = std::make_shared<generator_states const>(generators_);
+        return last_generators_;
+    }
+
+    buffer_values buffers_now(torch::nn::Module& module) {
+        auto const [known, is_new] = buffers_.try_emplace(&module);
+        if (is_new)
+            known->second = module.buffers();
+        buffer_values values;
+        for (auto const& buffer : known->second) {
+            auto& last = last_values_[buffer.unsafeGetTensorImpl()];
+            if (!last.defined() || !same_bytes(buffer, last))
+                last = buffer.detach().clone();
+            values.emplace_back(buffer, last);
+        }
+        return values;
+    }
+
+    module_tree const& tree_;
+    std::vector<bool> const& wanted_;
+    std::unordered_set<std::size_t> copied_;
+    std::vector<std::int64_t> counts_;
+    std::deque<captured_call> calls_;
+    std::vector<open_entry> open_;
+    captured_call const* deepest_failure_ = nullptr;
+    std::map<std::string, std::int64_t> unregistered_;
+    std::vector<at::Generator> generators_ = default_generators();
+    std::shared_ptr<generator_states const> last_generators_;
+    std::unordered_map<torch::nn::Module*, std::vector<at::Tensor>> buffers_;
+    std::unordered_map<c10::TensorImpl*, at::Tensor> last_values_;
+};
+
+/// Lets a session listen on this thread while it lives.
+class listening {
+public:
+    explicit listening(session& listener) {
+        if (hook::current != nullptr)
+            throw error{
+                "a profile is capturing on this thread already; run one pipeline at a time"};
+        hook::current = &listener;
+    }
+    listening(listening const&) = delete;
+    listening& operator=(listening const&) = delete;
+    ~listening() { hook::current = nullptr; }
+};
+
+}  // namespace component_benchmark::capture

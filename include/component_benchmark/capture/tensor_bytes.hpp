@@ -1,0 +1,85 @@
+// capture: copies and comparisons of tensors by value, blind to version counters
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
+#include <c10/core/GradMode.h>
+
+#include <cstdint>
+#include <cstring>
+#include <unordered_map>
+
+namespace component_benchmark::capture {
+
+/// 0 where a tensor has no version counter.
+[[nodiscard]] inline std::uint32_t version_of(at::Tensor const& tensor) {
+    return tensor.defined() && !tensor.is_inference()
+               ? tensor.unsafeGetTensorImpl()->version_counter().current_version()
+               : 0;
+}
+
+/// Tensors of one call, copied together: sizes, strides, offsets and what they share stay as they
+/// are.
+class storage_copies {
+public:
+    /// A leaf with memory of its own that requires a gradient where `tensor` does.
+    [[nodiscard]] at::Tensor copy(at::Tensor const& tensor) {
+        c10::AutoGradMode const no_grad{false};
+        auto fresh = plain_strided(tensor) ? with_storage(tensor) : tensor.detach().clone();
+        if (tensor.requires_grad())
+            fresh.requires_grad_(true);
+        return fresh;
+    }
+
+private:
+    static bool plain_strided(at::Tensor const& tensor) {
+        return tensor.layout() == c10::kStrided && tensor.has_storage() && !tensor.is_inference() &&
+               !tensor.is_nested() && !tensor.is_quantized() && !tensor.is_conj() &&
+               !tensor.is_neg();
+    }
+
+    at::Tensor with_storage(at::Tensor const& tensor) {
+        // the common case: nothing else lies in the storage
+        auto const whole = tensor.is_contiguous() && tensor.storage_offset() == 0 &&
+                           tensor.nbytes() == tensor.storage().nbytes() &&
+                           tensor.storage().use_count() <= 2;
+        if (whole)
+            return tensor.detach().clone();
+        auto* const key = tensor.storage().unsafeGetStorageImpl();
+        auto& bytes = copies_[key];
+        if (!bytes.defined()) {
+            auto const size = static_cast<std::int64_t>(tensor.storage().nbytes());
+            auto const options = tensor.options().dtype(at::kByte).requires_grad(false);
+            auto const source = at::empty({0}, options).set_(tensor.storage(), 0, {size}, {1});
+            bytes = source.clone();
+        }
+        return at::empty({0}, tensor.options().requires_grad(false))
+            .set_(bytes.storage(), tensor.storage_offset(), tensor.sizes(), tensor.strides());
+    }
+
+    std::unordered_map<c10::StorageImpl*, at::Tensor> copies_;
+};
+
+/// Every bit equal, NaNs included; false for layouts that cannot be looked into.
+[[nodiscard]] inline bool same_bytes(at::Tensor const& left, at::Tensor const& right) {
+    if (left.scalar_type() != right.scalar_type() || left.sizes() != right.sizes() ||
+        left.layout() != c10::kStrided || right.layout() != c10::kStrided)
+        return false;
+    c10::AutoGradMode const no_grad{false};
+    auto const a = left.detach().contiguous();
+    auto const b = right.detach().contiguous();
+    if (a.nbytes() == 0)
+        return true;
+    if (a.is_cpu() && b.is_cpu())
+        return std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
+    return at::equal(a.reshape({-1}).view(at::kByte), b.reshape({-1}).view(at::kByte));
+}
+
+/// Writes `value` into `target` without a trace in the version counter or the graph.
+inline void overwrite(at::Tensor const& target, at::Tensor const& value) {
+    c10::AutoGradMode const no_grad{false};
+    target.variable_data().copy_(value);
+}
+
+}  // namespace component_benchmark::capture

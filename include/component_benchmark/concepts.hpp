@@ -1,0 +1,139 @@
+// everywhere: the contracts of all plugins, in one place
+//
+//   provider      capture(options) gives the captured model         provider/provide.hpp
+//   preprocessor  name, apply(component) gives a guard              docs/writing_a_plugin.md
+//   profiler      name, result, [needs], profile(component, ...)    profile/latency.hpp
+//   sink          name, write(document), [check()], [needs]         sink/json.hpp
+#pragma once
+
+#include <component_benchmark/core/environment.hpp>
+#include <component_benchmark/core/lists.hpp>
+#include <component_benchmark/core/metric.hpp>
+#include <component_benchmark/core/node.hpp>
+#include <component_benchmark/core/options.hpp>
+
+#include <boost/hana/accessors.hpp>
+#include <boost/hana/concept/struct.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace component_benchmark {
+
+struct document;
+
+/// One repetition of a call: `prepare`, `forward`, and, when `prepare_backward()`, `backward`. Only
+/// `forward` and `backward` are work of the component.
+template<class Replay>
+concept replay = requires(Replay& one) {
+    one.prepare();
+    one.forward();
+    { one.prepare_backward() } -> std::same_as<bool>;
+    { one.why_no_backward() } -> std::convertible_to<std::string>;
+    one.backward();
+    one.release();
+};
+
+/// Calls that cost the same; `replay()` makes them again.
+template<class Group>
+concept call_group = requires(Group const& group) {
+    { group.count() } -> std::same_as<std::int64_t>;
+    { group.members() } -> std::convertible_to<std::vector<std::size_t>>;
+    { group.replay() } -> replay;
+};
+
+/// What preprocessors and profilers get: a module with its calls. `parameters()` and `buffers()`
+/// give tensors, each once; `calls()` is empty when nothing can be replayed, and `why_no_calls()`
+/// says why.
+template<class Component>
+concept component = requires(Component& one) {
+    { one.path() } -> std::convertible_to<std::string>;
+    { one.type() } -> std::convertible_to<std::string>;
+    { *one.calls().begin() } -> call_group;
+    { one.why_no_calls() } -> std::convertible_to<std::string>;
+    one.parameters();
+    one.buffers();
+    one.preserve_arguments();
+};
+
+/// Stands for any component where a plugin's signature is checked; none is ever made.
+struct component_archetype {
+    struct a_replay {
+        void prepare();
+        void forward();
+        bool prepare_backward();
+        std::string why_no_backward();
+        void backward();
+        void release();
+    };
+    struct a_call_group {
+        [[nodiscard]] std::int64_t count() const;
+        [[nodiscard]] std::vector<std::size_t> members() const;
+        [[nodiscard]] a_replay replay() const;
+    };
+    struct a_tensor {
+        [[nodiscard]] std::int64_t numel() const;
+        [[nodiscard]] std::size_t nbytes() const;
+    };
+    std::string path();
+    std::string type();
+    std::vector<a_call_group>& calls();
+    std::string why_no_calls();
+    std::vector<a_tensor> parameters();
+    std::vector<a_tensor> buffers();
+    int preserve_arguments();
+    template<class Visit>
+    void each_argument(Visit&& visit);
+};
+static_assert(component<component_archetype>);
+
+/// What a provider's `capture` points to.
+template<class Captured>
+concept captured = requires(Captured& model) {
+    { model.nodes() } -> std::convertible_to<std::vector<node>>;
+    { model.calls() } -> std::convertible_to<std::vector<call>>;
+    { model.environment() } -> std::convertible_to<environment>;
+    { model.put_back() } -> std::convertible_to<verification>;
+};
+
+/// Each concept below is one requirement, so a failed one is the message.
+namespace requirement {
+
+template<class Plugin>
+concept named = requires {
+    { Plugin::name } -> std::convertible_to<std::string_view>;
+};
+
+template<class Provider>
+concept captures = requires(Provider& provider, options const& wishes) {
+    { *provider.capture(wishes) } -> captured;
+};
+
+template<class Profiler>
+concept has_result = requires {
+    typename Profiler::result;
+};
+
+template<class Profiler>
+concept described_result = boost::hana::Struct<typename Profiler::result>::value;
+
+template<class T>
+inline constexpr bool is_metric = false;
+template<class Unit, aggregate Rule>
+inline constexpr bool is_metric<metric<Unit, Rule>> = true;
+
+template<class Sink>
+concept writes = requires(Sink& sink, document const& report) {
+    sink.write(report);
+};
+
+template<class Sink>
+concept checks_early = requires(Sink& sink) {
+    sink.check();
+};
+
+}  // namespace requirement
+}  // namespace component_benchmark

@@ -1,0 +1,18 @@
+// provider -> result: what the numbers were measured on
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace component_benchmark {
+
+struct environment {
+    std::string libtorch;
+    std::string device;
+    std::int64_t threads = 0;
+    std::string gradients;  ///< of the outputs in a backward: "captured" from a loss, or "ones"
+    std::vector<std::string> warnings;
+};
+
+}  // namespace component_benchmark

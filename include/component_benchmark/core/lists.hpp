@@ -1,0 +1,35 @@
+// pipeline: the three lists of plugins, and the list of what a plugin needs
+#pragma once
+
+#include <boost/hana/tuple.hpp>
+
+#include <utility>
+
+namespace component_benchmark {
+
+/// Change a component's calls before it is profiled, in this order.
+template<class... Plugin>
+struct preprocessors {
+    explicit preprocessors(Plugin... list) : plugins{std::move(list)...} {}
+    boost::hana::tuple<Plugin...> plugins;
+};
+
+/// Measure each component, in this order.
+template<class... Plugin>
+struct profilers {
+    explicit profilers(Plugin... list) : plugins{std::move(list)...} {}
+    boost::hana::tuple<Plugin...> plugins;
+};
+
+/// Show or keep the finished report.
+template<class... Plugin>
+struct sinks {
+    explicit sinks(Plugin... list) : plugins{std::move(list)...} {}
+    boost::hana::tuple<Plugin...> plugins;
+};
+
+/// In a plugin, `using needs = cb::needs<cb::latency>;` names the profilers it cannot do without.
+template<class... Profiler>
+struct needs {};
+
+}  // namespace component_benchmark

@@ -1,0 +1,14 @@
+// everywhere: names without their definitions
+#pragma once
+
+namespace component_benchmark {
+
+class error;
+struct options;
+struct document;
+struct latency;
+struct model_size;
+struct table;
+struct json;
+
+}  // namespace component_benchmark

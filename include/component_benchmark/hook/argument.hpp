@@ -1,0 +1,166 @@
+// HOOK -> capture: how an argument is kept and given back at a replay
+#pragma once
+
+#include <c10/util/ArrayRef.h>
+#include <c10/util/OptionalArrayRef.h>
+#include <c10/util/string_view.h>
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark {
+
+/// Pointer-like arguments reach objects of the user's program, and a replay would use those objects
+/// again (a key-value cache would grow), so a call that has one is not replayed. Specialise this as
+/// true for a pointer-like type whose replay is harmless:
+/// `template<> inline constexpr bool component_benchmark::safe_to_replay<my_config const*> = true;`
+template<class T>
+inline constexpr bool safe_to_replay = false;
+
+namespace hook {
+
+/// An optional view, kept as an optional owner.
+template<class View, class Owner>
+struct kept_optional_view {
+    std::optional<Owner> owner;
+    kept_optional_view(std::optional<View> const& view) {
+        if (view)
+            owner.emplace(view->begin(), view->end());
+    }
+    operator std::optional<View>() const {
+        return owner ? std::optional<View>{*owner} : std::nullopt;
+    }
+};
+
+/// Policy for a type: `type` owns what a replay needs, `why_not` says why there can be no replay.
+template<class T>
+struct kept_as {
+    using type = T;
+    static constexpr char const* why_not =
+        std::is_pointer_v<T> || std::is_member_pointer_v<T> ? "a pointer"
+        : std::is_array_v<T>                                ? "a C array"
+        : !std::is_copy_constructible_v<T>                  ? "an object that cannot be copied"
+        : std::is_polymorphic_v<T> && !std::is_final_v<T>
+            ? "a reference to a polymorphic object, whose copy may be cut off"
+            : nullptr;
+};
+
+template<class T>
+struct not_kept {
+    using type = std::nullptr_t;
+};
+
+template<class T>
+struct kept_as<c10::ArrayRef<T>> {
+    using type = std::vector<T>;
+    static constexpr char const* why_not = nullptr;
+};
+template<class T>
+struct kept_as<std::span<T>> {
+    using type = std::vector<std::remove_cv_t<T>>;
+    static constexpr char const* why_not =
+        std::is_const_v<T> ? nullptr : "a span whose elements the call may write";
+};
+template<class Char>
+struct kept_as<std::basic_string_view<Char>> {
+    using type = std::basic_string<Char>;
+    static constexpr char const* why_not = nullptr;
+};
+template<class T>
+struct kept_as<std::optional<c10::ArrayRef<T>>> {
+    using type = kept_optional_view<c10::ArrayRef<T>, std::vector<T>>;
+    static constexpr char const* why_not = nullptr;
+};
+template<class T>
+struct kept_as<c10::OptionalArrayRef<T>> : kept_as<std::optional<c10::ArrayRef<T>>> {};
+template<class Char>
+struct kept_as<std::optional<std::basic_string_view<Char>>> {
+    using type = kept_optional_view<std::basic_string_view<Char>, std::basic_string<Char>>;
+    static constexpr char const* why_not = nullptr;
+};
+template<class T>
+struct kept_as<std::vector<T>> {
+    using type = std::vector<T>;
+    static constexpr char const* why_not = kept_as<T>::why_not;
+};
+template<class T>
+struct kept_as<std::optional<T>> {
+    using type = std::optional<T>;
+    static constexpr char const* why_not = kept_as<T>::why_not;
+};
+template<class T>
+struct kept_as<std::initializer_list<T>> : not_kept<T> {
+    static constexpr char const* why_not =
+        "a std::initializer_list, which cannot be built again (take at::ArrayRef)";
+};
+template<class T, class Deleter>
+struct kept_as<std::unique_ptr<T, Deleter>> : not_kept<T> {
+    static constexpr char const* why_not = "a std::unique_ptr, which cannot be copied";
+};
+template<class T>
+struct kept_as<std::shared_ptr<T>> {
+    using type = std::shared_ptr<T>;
+    static constexpr char const* why_not = "a std::shared_ptr";
+};
+template<class T>
+struct kept_as<std::weak_ptr<T>> {
+    using type = std::weak_ptr<T>;
+    static constexpr char const* why_not = "a std::weak_ptr";
+};
+template<class T>
+struct kept_as<std::reference_wrapper<T>> {
+    using type = std::reference_wrapper<T>;
+    static constexpr char const* why_not = "a std::reference_wrapper";
+};
+
+template<class Declared>
+using value_of = std::remove_cvref_t<Declared>;
+
+template<class Declared>
+using kept = typename kept_as<value_of<Declared>>::type;
+
+/// Null when an argument that was declared as `Declared` can be given back at a replay.
+template<class Declared>
+constexpr char const* why_not_kept() {
+    using value = value_of<Declared>;
+    return safe_to_replay<value> ? nullptr : kept_as<value>::why_not;
+}
+
+/// The call may change what the argument refers to, so every replay needs its own copy.
+template<class Declared>
+inline constexpr bool may_be_written =
+    std::is_lvalue_reference_v<Declared> && !std::is_const_v<std::remove_reference_t<Declared>>;
+
+/// Copies an argument into its owner.
+template<class Declared, class Value>
+[[nodiscard]] kept<Declared> keep(Value const& value) {
+    using owner = kept<Declared>;
+    if constexpr (std::is_same_v<owner, Value> || std::is_constructible_v<owner, Value const&>)
+        return owner(value);
+    else
+        return owner(value.begin(), value.end());
+}
+
+/// Gives a kept argument back in the category it was declared in: the kept object itself for an
+/// lvalue reference, a fresh copy for a value or an rvalue.
+template<class Declared, class Kept>
+[[nodiscard]] decltype(auto) give(Kept& kept) {
+    using value = value_of<Declared>;
+    if constexpr (!std::is_same_v<Kept, value>)
+        return value(kept);  // a view over the owner
+    else if constexpr (std::is_lvalue_reference_v<Declared>)
+        return (kept);
+    else
+        return value(std::as_const(kept));  // torch::nn::AnyValue(AnyValue&) calls itself for ever
+}
+
+}  // namespace hook
+}  // namespace component_benchmark

@@ -1,0 +1,126 @@
+// HOOK -> capture: a call that can be made again
+#pragma once
+
+#include <component_benchmark/hook/argument.hpp>
+#include <component_benchmark/hook/describe.hpp>
+#include <component_benchmark/hook/tensors.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace component_benchmark::hook {
+
+/// A module, one of its functions, and its own copy of the arguments.
+class stored_call {
+public:
+    virtual ~stored_call() = default;
+
+    /// The same call with arguments of its own; tensors still share their memory.
+    [[nodiscard]] virtual std::unique_ptr<stored_call> copy() const = 0;
+
+    /// Calls the module; the result is kept until `forget_result`.
+    virtual void run() = 0;
+
+    virtual void each_argument(tensor_visitor visit) = 0;
+    virtual void each_result(tensor_visitor visit) = 0;
+    virtual void forget_result() = 0;
+
+    /// Values of the arguments that are not tensors, for telling calls apart.
+    [[nodiscard]] virtual std::string values() const = 0;
+
+    /// An argument may be changed through a reference, so every run needs a copy of the call.
+    [[nodiscard]] virtual bool writes_arguments() const noexcept = 0;
+};
+
+template<class... Declared>
+struct signature {};
+
+/// `Run` is called with the module and the arguments in their declared categories.
+template<class Self, class Run, class Result, class... Declared>
+class typed_call final : public stored_call {
+public:
+    template<class... Values>
+    typed_call(Self& self, Run run, Values const&... values)
+        : self_{&self}, run_{run}, arguments_{keep<Declared>(values)...} {}
+
+    // The result of a run is not part of the call.
+    typed_call(typed_call const& other)
+        : stored_call{other}, self_{other.self_}, run_{other.run_}, arguments_{other.arguments_} {}
+    typed_call& operator=(typed_call const&) = delete;
+
+    [[nodiscard]] std::unique_ptr<stored_call> copy() const override {
+        return std::make_unique<typed_call>(*this);
+    }
+
+    void run() override {
+        std::apply(
+            [this](auto&... kept) {
+                if constexpr (std::is_void_v<Result>)
+                    run_(*self_, give<Declared>(kept)...);
+                else if constexpr (keeps_result)
+                    result_.emplace(run_(*self_, give<Declared>(kept)...));
+                else
+                    static_cast<void>(run_(*self_, give<Declared>(kept)...));
+            },
+            arguments_);
+    }
+
+    void each_argument(tensor_visitor visit) override { hook::each_tensor(arguments_, visit); }
+
+    void each_result([[maybe_unused]] tensor_visitor visit) override {
+        if constexpr (keeps_result)
+            hook::each_tensor(result_, visit);
+    }
+
+    void forget_result() override {
+        if constexpr (keeps_result)
+            result_.reset();
+    }
+
+    [[nodiscard]] std::string values() const override { return describe_values(arguments_); }
+
+    [[nodiscard]] bool writes_arguments() const noexcept override {
+        return (may_be_written<Declared> || ...);
+    }
+
+private:
+    struct nothing {};
+    using result_value = std::remove_cvref_t<Result>;
+    static constexpr bool keeps_result =
+        !std::is_void_v<Result> && std::is_constructible_v<result_value, Result>;
+
+    Self* self_;
+    Run run_;
+    std::tuple<kept<Declared>...> arguments_;
+    [[no_unique_address]] std::conditional_t<keeps_result, std::optional<result_value>, nothing>
+        result_{};
+};
+
+/// Why a call with this signature cannot be made again, or empty.
+template<class... Declared>
+[[nodiscard]] std::string why_not_stored() {
+    std::string why;
+    int position = 0;
+    auto const look = [&](char const* reason) {
+        ++position;
+        if (reason != nullptr && why.empty())
+            why = "argument " + std::to_string(position) + " is " + reason;
+    };
+    (look(why_not_kept<Declared>()), ...);
+    return why;
+}
+
+/// Stores the call, or returns null when its signature does not allow it.
+template<class Result, class... Declared, class Self, class Run, class... Values>
+[[nodiscard]] std::unique_ptr<stored_call> store(Self& self, Run run, Values const&... values) {
+    if constexpr (((why_not_kept<Declared>() == nullptr) && ...))
+        return std::make_unique<typed_call<Self, Run, Result, Declared...>>(self, run, values...);
+    else
+        return nullptr;
+}
+
+}  // namespace component_benchmark::hook

@@ -1,0 +1,159 @@
+// HOOK -> capture: finds the tensors inside any argument or result
+#pragma once
+
+#include <boost/hana/accessors.hpp>
+#include <boost/hana/concept/struct.hpp>
+#include <boost/hana/for_each.hpp>
+#include <boost/hana/second.hpp>
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/FunctionRef.h>
+
+#include <array>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark {
+
+/// Called with each tensor, which it may replace.
+using tensor_visitor = c10::function_ref<void(at::Tensor&)>;
+
+/// The customisation point for a type with tensors inside that is not yours: specialise it with
+/// `static void each(T& value, tensor_visitor visit)`. A type of yours is found without it when it
+/// has a member `each_tensor(visit)` or is a Hana Struct. Types that are neither are carried whole
+/// (opaque): they are copied, and tensors inside them stay as they are.
+template<class T>
+struct tensor_access {};
+
+namespace hook {
+
+template<class T>
+void each_tensor(T& value, tensor_visitor visit);
+
+namespace detail {
+
+template<class T>
+concept has_access = requires(T& value, tensor_visitor visit) {
+    tensor_access<T>::each(value, visit);
+};
+
+template<class T>
+concept has_member = requires(T& value, tensor_visitor visit) {
+    value.each_tensor(visit);
+};
+
+// torch::nn::utils::rnn::PackedSequence, recognised by its members: its header costs seconds
+template<class T>
+concept packed_sequence = requires(T const& value) {
+    T{value.data(), value.batch_sizes(), value.sorted_indices(), value.unsorted_indices()};
+};
+
+// torch::nn::AnyValue, likewise
+template<class T>
+concept any_value = requires(T& value) {
+    { value.template try_get<at::Tensor>() } -> std::same_as<at::Tensor*>;
+};
+
+// torch::nn::ASMoutput, likewise
+template<class T>
+concept adaptive_softmax_output = requires(T& value) {
+    { value.output } -> std::same_as<at::Tensor&>;
+    { value.loss } -> std::convertible_to<double>;
+};
+
+// Class templates, not overloads: a nested container declared later would be missed by lookup.
+template<class T>
+struct visit_as {
+    static void each(T&, tensor_visitor) {}
+};
+
+template<class T>
+struct visit_range {
+    static void each(T& range, tensor_visitor visit) {
+        for (auto& element : range)
+            hook::each_tensor(element, visit);
+    }
+};
+
+template<class T>
+struct visit_tuple {
+    static void each(T& tuple, tensor_visitor visit) {
+        std::apply([&](auto&... elements) { (hook::each_tensor(elements, visit), ...); }, tuple);
+    }
+};
+
+template<class T>
+struct visit_map {
+    static void each(T& map, tensor_visitor visit) {
+        for (auto& [key, value] : map)
+            hook::each_tensor(value, visit);
+    }
+};
+
+template<>
+struct visit_as<at::Tensor> {
+    static void each(at::Tensor& tensor, tensor_visitor visit) {
+        if (tensor.defined())
+            visit(tensor);
+    }
+};
+template<class T>
+struct visit_as<std::optional<T>> {
+    static void each(std::optional<T>& value, tensor_visitor visit) {
+        if (value)
+            hook::each_tensor(*value, visit);
+    }
+};
+template<class T, class Allocator>
+requires(!std::is_same_v<T, bool>) struct visit_as<std::vector<T, Allocator>>
+    : visit_range<std::vector<T, Allocator>> {
+};
+template<class T, std::size_t Size>
+struct visit_as<std::array<T, Size>> : visit_range<std::array<T, Size>> {};
+template<class... T>
+struct visit_as<std::tuple<T...>> : visit_tuple<std::tuple<T...>> {};
+template<class First, class Second>
+struct visit_as<std::pair<First, Second>> : visit_tuple<std::pair<First, Second>> {};
+template<class... T>
+struct visit_as<std::map<T...>> : visit_map<std::map<T...>> {};
+template<class... T>
+struct visit_as<std::unordered_map<T...>> : visit_map<std::unordered_map<T...>> {};
+
+}  // namespace detail
+
+/// Calls `visit` with every defined tensor in `value`, in an order that depends on nothing but the
+/// value.
+template<class T>
+void each_tensor(T& value, tensor_visitor visit) {
+    if constexpr (std::is_const_v<T>) {
+        static_assert(!std::is_const_v<T>, "component_benchmark: visit a copy, not a const value");
+    } else if constexpr (detail::has_access<T>) {
+        tensor_access<T>::each(value, visit);
+    } else if constexpr (detail::has_member<T>) {
+        value.each_tensor(visit);
+    } else if constexpr (boost::hana::Struct<T>::value) {
+        boost::hana::for_each(boost::hana::accessors<T>(), [&](auto accessor) {
+            hook::each_tensor(boost::hana::second(accessor)(value), visit);
+        });
+    } else if constexpr (detail::packed_sequence<T>) {
+        at::Tensor parts[] = {value.data(), value.batch_sizes(), value.sorted_indices(),
+                              value.unsorted_indices()};
+        for (auto& part : parts)
+            hook::each_tensor(part, visit);
+        value = T{parts[0], parts[1], parts[2], parts[3]};
+    } else if constexpr (detail::any_value<T>) {
+        if (auto* tensor = value.template try_get<at::Tensor>())
+            hook::each_tensor(*tensor, visit);
+    } else if constexpr (detail::adaptive_softmax_output<T>) {
+        hook::each_tensor(value.output, visit);
+    } else {
+        detail::visit_as<T>::each(value, visit);
+    }
+}
+
+}  // namespace hook
+}  // namespace component_benchmark

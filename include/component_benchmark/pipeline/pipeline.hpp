@@ -1,0 +1,174 @@
+// PIPELINE: joins provider, preprocessors, profilers and sinks
+#pragma once
+
+#include <component_benchmark/concepts.hpp>
+#include <component_benchmark/core/failure.hpp>
+#include <component_benchmark/pipeline/checks.hpp>
+#include <component_benchmark/pipeline/run_facts.hpp>
+#include <component_benchmark/result/assemble.hpp>
+#include <component_benchmark/result/columns.hpp>
+#include <component_benchmark/result/report.hpp>
+
+#include <boost/hana/at_key.hpp>
+#include <boost/hana/for_each.hpp>
+#include <boost/hana/tuple.hpp>
+
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark {
+
+template<class Preprocessors, class Profilers, class Sinks>
+class pipeline;
+
+/// Captures a model, runs each component alone and measures it, and shows the result:
+///
+///     auto pipeline = cb::pipeline{cb::preprocessors{}, cb::profilers{cb::latency{}},
+///                                  cb::sinks{cb::table{}}};
+///     auto report = pipeline.run(cb::provide(model, input));
+template<class... Preprocessor, class... Profiler, class... Sink>
+class pipeline<preprocessors<Preprocessor...>, profilers<Profiler...>, sinks<Sink...>> {
+public:
+    pipeline(preprocessors<Preprocessor...> first, profilers<Profiler...> second,
+             sinks<Sink...> third, options wishes = {})
+        : preprocessors_{std::move(first.plugins)},
+          profilers_{std::move(second.plugins)},
+          sinks_{std::move(third.plugins)},
+          options_{wishes} {}
+
+    /// Whether every sink can write where it is told to; throws `error` if not. `run` asks first of
+    /// all; ask yourself where a run comes late in a program.
+    void check() {
+        boost::hana::for_each(sinks_, [](auto& sink) {
+            if constexpr (requirement::checks_early<std::remove_reference_t<decltype(sink)>>)
+                sink.check();
+        });
+    }
+
+    /// Measures every component of the provider's model. What a component throws becomes its row;
+    /// `error` is thrown when nothing can be captured. The model is as it was on every way out.
+    template<class Provider>
+    report<Profiler...> run(Provider&& provider) {
+        static_assert(requirement::captures<std::remove_reference_t<Provider>>,
+                      "component_benchmark: pipeline.run needs a provider: write "
+                      "`pipeline.run(cb::provide(model, arguments...))`");
+        check();
+        auto const captured = provider.capture(options_);
+        document found;
+        (add_columns(found, columns_of<Profiler>()), ...);
+        found.facts = detail::facts_of_run(captured->environment(), options_);
+        boost::hana::for_each(preprocessors_, [&](auto const& plugin) {
+            found.facts.preprocessors.emplace_back(plugin.name);
+        });
+        captured->for_each([&](std::size_t row, auto& one) { visit(found, row, one); });
+        found.nodes = captured->nodes();
+        found.calls = captured->calls();
+        found.facts.model = found.nodes.empty() ? "" : found.nodes.front().type;
+        found.facts.unchanged = captured->put_back();
+        complete(found);
+        auto failures = write(found);
+        return {std::move(found), std::move(failures)};
+    }
+
+private:
+    using profiler_list = detail::type_list<Profiler...>;
+    static_assert(detail::check_preprocessors(detail::type_list<Preprocessor...>{},
+                                              std::index_sequence_for<Preprocessor...>{}));
+    static_assert(detail::check_profilers<0>(detail::type_list<>{}, profiler_list{}));
+    static_assert(detail::check_sinks(profiler_list{}, detail::type_list<Sink...>{},
+                                      std::index_sequence_for<Sink...>{}));
+
+    using results = std::tuple<std::optional<typename Profiler::result>...>;
+
+    template<class Component>
+    void visit(document& found, std::size_t row, Component& one) {
+        static_assert(component<Component>);
+        try {
+            [[maybe_unused]] auto const undo = one.preserve_arguments();
+            preprocess<0>(one, [&] { profile_all(found, row, one); });
+        } catch (...) {
+            auto const why = "a preprocessor failed: " + current_failure();
+            std::size_t first = 0;
+            (skip<Profiler>(found, first, row, why), ...);
+        }
+    }
+
+    // The guards live until the component is finished, and go in reverse order.
+    template<std::size_t Position, class Component, class Next>
+    void preprocess(Component& one, Next next) {
+        if constexpr (Position == sizeof...(Preprocessor)) {
+            next();
+        } else {
+            [[maybe_unused]] auto const guard =
+                boost::hana::at_c<Position>(preprocessors_).apply(one);
+            preprocess<Position + 1>(one, next);
+        }
+    }
+
+    template<class Component>
+    void profile_all(document& found, std::size_t row, Component& one) {
+        results done;
+        std::size_t first = 0;
+        boost::hana::for_each(profilers_, [&](auto& profiler) {
+            using profiler_type = std::remove_reference_t<decltype(profiler)>;
+            using result = typename profiler_type::result;
+            auto& mine = std::get<std::optional<result>>(done);
+            try {
+                mine.emplace(profile_with(profiler, one, done,
+                                          typename detail::needs_of<profiler_type>::type{}));
+            } catch (...) {
+                mine.emplace(unavailable_result<profiler_type>(current_failure()));
+            }
+            auto cells = cells_of<profiler_type>(*mine);
+            auto const width = cells.size();
+            put_cells(found, first, row, std::move(cells));
+            if constexpr (requires { mine->by_call; })
+                put_calls(found, mine->by_call);
+            first += width;
+        });
+    }
+
+    template<class Plugin, class Component, class... Needed>
+    static typename Plugin::result profile_with(Plugin& profiler, Component& one, results& done,
+                                                needs<Needed...>) {
+        return profiler.profile(one, *std::get<std::optional<typename Needed::result>>(done)...);
+    }
+
+    template<class Plugin>
+    static void skip(document& found, std::size_t& first, std::size_t row, std::string const& why) {
+        auto cells = cells_of<Plugin>(unavailable_result<Plugin>(why));
+        auto const width = cells.size();
+        put_cells(found, first, row, std::move(cells));
+        first += width;
+    }
+
+    // A sink that fails does not take the others down, nor the user's run.
+    std::vector<std::string> write(document const& found) {
+        std::vector<std::string> failures;
+        boost::hana::for_each(sinks_, [&](auto& sink) {
+            try {
+                sink.write(found);
+            } catch (...) {
+                failures.push_back("the sink '" + std::string{sink.name} +
+                                   "' failed: " + current_failure());
+                std::fprintf(stderr, "component_benchmark: %s\n", failures.back().c_str());
+            }
+        });
+        return failures;
+    }
+
+    boost::hana::tuple<Preprocessor...> preprocessors_;
+    boost::hana::tuple<Profiler...> profilers_;
+    boost::hana::tuple<Sink...> sinks_;
+    options options_;
+};
+
+template<class... Preprocessor, class... Profiler, class... Sink>
+pipeline(preprocessors<Preprocessor...>, profilers<Profiler...>, sinks<Sink...>, options = {})
+    -> pipeline<preprocessors<Preprocessor...>, profilers<Profiler...>, sinks<Sink...>>;
+
+}  // namespace component_benchmark

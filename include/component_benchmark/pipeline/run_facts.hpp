@@ -1,0 +1,68 @@
+// PIPELINE -> result: what a report says of the run as a whole
+#pragma once
+
+#include <component_benchmark/core/environment.hpp>
+#include <component_benchmark/core/options.hpp>
+#include <component_benchmark/result/document.hpp>
+#include <component_benchmark/version.hpp>
+
+#include <cstdio>
+#include <ctime>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace component_benchmark::detail {
+
+[[nodiscard]] inline std::string utc_now() {
+    auto const now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    char text[32];
+    return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+/// The command that started this process, its arguments separated by spaces; Linux only.
+[[nodiscard]] inline std::string command_line() {
+    std::string text;
+    if (auto* const file = std::fopen("/proc/self/cmdline", "r")) {
+        for (int letter = std::fgetc(file); letter != EOF; letter = std::fgetc(file))
+            text += letter == 0 ? ' ' : static_cast<char>(letter);
+        std::fclose(file);
+    }
+    if (!text.empty() && text.back() == ' ')
+        text.pop_back();
+    return text;
+}
+
+[[nodiscard]] inline std::string compiler_name() {
+#if defined(__clang__)
+    return "clang " __clang_version__;
+#else
+    return "g++ " __VERSION__;
+#endif
+}
+
+[[nodiscard]] inline run_facts facts_of_run(environment around, options const& wishes) {
+    run_facts facts;
+    facts.created = utc_now();
+    facts.library = COMPONENT_BENCHMARK_VERSION;
+    facts.libtorch = std::move(around.libtorch);
+    facts.compiler = compiler_name();
+#ifdef NDEBUG
+    facts.build_type = "release (NDEBUG)";
+#else
+    facts.build_type = "debug (assertions on)";
+#endif
+    facts.command = command_line();
+    facts.device = std::move(around.device);
+    facts.threads = around.threads;
+    facts.gradients = std::move(around.gradients);
+    facts.warnings = std::move(around.warnings);
+    auto const unlimited = wishes.depth == std::numeric_limits<std::size_t>::max();
+    facts.options = {{"depth", unlimited ? "all" : std::to_string(wishes.depth)},
+                     {"copy_arguments", wishes.copy_arguments ? "true" : "false"}};
+    return facts;
+}
+
+}  // namespace component_benchmark::detail

@@ -1,0 +1,163 @@
+// component -> PROFILE: wall time of a component alone, forward and backward
+#pragma once
+
+#include <component_benchmark/core/by_call.hpp>
+#include <component_benchmark/core/clock.hpp>
+#include <component_benchmark/core/metric.hpp>
+#include <component_benchmark/core/statistics.hpp>
+
+#include <boost/hana/define_struct.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark {
+
+/// Runs each of a component's calls alone on its captured inputs, `warmup` times unmeasured and up
+/// to `samples` times measured, and takes the median. Calls with the same signature are measured
+/// once; a row's latency is the mean of its calls' medians, weighted by how often they occur.
+struct latency {
+    static constexpr char const* name = "latency";
+
+    int warmup = 2;    ///< repetitions before the first sample; the clock is not read
+    int samples = 20;  ///< at most, for each distinct call
+    /// After this long no further sample of a call is begun, once there are five; seconds.
+    double budget_s = 2.0;
+    bool backward = true;
+    clock_function clock = &steady_nanoseconds;
+
+    struct result {
+        BOOST_HANA_DEFINE_STRUCT(
+            result, (metric<milliseconds, aggregate::sum>, latency_ms),  ///< forward, one call
+            (metric<milliseconds, aggregate::sum>, latency_bwd_ms),      ///< backward, one call
+            (metric<milliseconds, aggregate::sum>, latency_fwd_bwd_ms),  ///< both, one call
+            (metric<milliseconds>, total_ms),                            ///< calls x latency_ms
+            (metric<milliseconds>, self_ms),        ///< total_ms less that of the children
+            (metric<percent>, latency_spread_pct),  ///< quartile distance of latency_ms to it
+            (metric<count>, samples)                ///< of latency_ms
+        );
+        std::vector<component_benchmark::by_call> by_call;
+    };
+
+    template<class Component>
+    [[nodiscard]] result profile(Component& component) const {
+        std::vector<measured> all;
+        for (auto& group : component.calls())
+            all.push_back(measure(group));
+        return all.empty() ? without_calls(component.why_no_calls()) : summary(std::move(all));
+    }
+
+private:
+    struct measured {
+        std::int64_t count = 0;
+        std::vector<std::size_t> members;
+        std::vector<double> forward;
+        std::vector<double> backward;
+        std::vector<double> both;
+        std::string why_no_backward;
+    };
+
+    template<class Group>
+    [[nodiscard]] measured measure(Group& group) const {
+        measured found;
+        found.count = group.count();
+        found.members = group.members();
+        auto replay = group.replay();
+        for (int repetition = 0; repetition < warmup; ++repetition)
+            sample(replay, nullptr);
+        auto const begin = clock();
+        for (int repetition = 0; repetition < std::max(1, samples); ++repetition) {
+            if (repetition >= 5 && static_cast<double>(clock() - begin) > budget_s * 1e9)
+                break;
+            sample(replay, &found);
+        }
+        replay.release();
+        return found;
+    }
+
+    // Nothing but the component's own work happens between two readings of the clock.
+    template<class Replay>
+    void sample(Replay& replay, measured* found) const {
+        replay.prepare();
+        auto const start = clock();
+        replay.forward();
+        auto const forward_end = clock();
+        auto const goes_back = backward && replay.prepare_backward();
+        std::int64_t backward_start = 0;
+        std::int64_t backward_end = 0;
+        if (goes_back) {
+            backward_start = clock();
+            replay.backward();
+            backward_end = clock();
+        }
+        if (found == nullptr)
+            return;
+        auto const forward_ms = static_cast<double>(forward_end - start) / 1e6;
+        found->forward.push_back(forward_ms);
+        if (goes_back) {
+            auto const backward_ms = static_cast<double>(backward_end - backward_start) / 1e6;
+            found->backward.push_back(backward_ms);
+            found->both.push_back(forward_ms + backward_ms);
+        } else {
+            found->why_no_backward =
+                backward ? replay.why_no_backward() : "backward was not asked for";
+        }
+    }
+
+    [[nodiscard]] static result without_calls(std::string const& why) {
+        using time = metric<milliseconds, aggregate::sum>;
+        auto const none = metric<milliseconds>::unavailable(why);
+        return {time::unavailable(why),
+                time::unavailable(why),
+                time::unavailable(why),
+                none,
+                none,
+                metric<percent>::unavailable(why),
+                metric<count>::unavailable(why),
+                {}};
+    }
+
+    [[nodiscard]] static result summary(std::vector<measured> all) {
+        result made;
+        made.latency_ms = row_value(all, &measured::forward);
+        made.latency_bwd_ms = row_value(all, &measured::backward);
+        made.latency_fwd_bwd_ms = row_value(all, &measured::both);
+        std::int64_t calls = 0;
+        std::int64_t readings = 0;
+        double spread = 0.0;
+        for (auto const& one : all) {
+            calls += one.count;
+            readings += static_cast<std::int64_t>(one.forward.size());
+            spread = std::max(spread, spread_percent(one.forward));
+        }
+        made.total_ms = {made.latency_ms.value() * static_cast<double>(calls), origin::derived};
+        made.latency_spread_pct = spread;
+        made.samples = readings;
+        for (auto& one : all) {
+            made.by_call.push_back({"latency_ms", one.members, median(one.forward), one.forward});
+            if (!one.backward.empty())
+                made.by_call.push_back(
+                    {"latency_bwd_ms", one.members, median(one.backward), one.backward});
+        }
+        return made;
+    }
+
+    // The mean of the calls' medians, weighted by count; unavailable unless all calls have one.
+    [[nodiscard]] static metric<milliseconds, aggregate::sum> row_value(
+        std::vector<measured> const& all, std::vector<double> measured::*samples) {
+        double sum = 0.0;
+        std::int64_t calls = 0;
+        for (auto const& one : all) {
+            if ((one.*samples).empty())
+                return metric<milliseconds, aggregate::sum>::unavailable(one.why_no_backward);
+            sum += static_cast<double>(one.count) * median(one.*samples);
+            calls += one.count;
+        }
+        return sum / static_cast<double>(calls);
+    }
+};
+
+}  // namespace component_benchmark

@@ -1,0 +1,41 @@
+// component -> PROFILE: parameters and buffers
+#pragma once
+
+#include <component_benchmark/core/metric.hpp>
+
+#include <boost/hana/define_struct.hpp>
+
+#include <cstdint>
+
+namespace component_benchmark {
+
+/// How large a component is: what it registers itself and what its children register. A tensor that
+/// is registered several times is counted once.
+struct model_size {
+    static constexpr char const* name = "model_size";
+
+    struct result {
+        BOOST_HANA_DEFINE_STRUCT(result, (metric<count>, params),    ///< elements of parameters
+                                 (metric<count>, buffers),           ///< elements of buffers
+                                 (metric<megabytes>, model_size_mb)  ///< bytes of both
+        );
+    };
+
+    template<class Component>
+    [[nodiscard]] result profile(Component& component) const {
+        std::int64_t parameters = 0;
+        std::int64_t buffers = 0;
+        double bytes = 0.0;
+        for (auto const& tensor : component.parameters()) {
+            parameters += tensor.numel();
+            bytes += static_cast<double>(tensor.nbytes());
+        }
+        for (auto const& tensor : component.buffers()) {
+            buffers += tensor.numel();
+            bytes += static_cast<double>(tensor.nbytes());
+        }
+        return {parameters, buffers, bytes / 1e6};
+    }
+};
+
+}  // namespace component_benchmark

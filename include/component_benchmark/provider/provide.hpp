@@ -1,0 +1,103 @@
+// user's program -> PROVIDER -> capture: a model and a real batch
+#pragma once
+
+#include <component_benchmark/capture/captured_model.hpp>
+#include <component_benchmark/core/options.hpp>
+
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace component_benchmark {
+
+namespace provider_detail {
+
+/// No loss was given: outputs get gradients of ones.
+struct no_loss {};
+
+/// The module inside a holder, a shared pointer or a module itself.
+template<class Model>
+[[nodiscard]] auto& module_of(Model& model) {
+    if constexpr (std::is_base_of_v<torch::nn::Module, Model>)
+        return model;
+    else
+        return *model;
+}
+
+template<class Model>
+concept has_module = std::is_base_of_v<torch::nn::Module, std::remove_cvref_t<Model>> ||
+    requires(Model& model) {
+    requires std::is_base_of_v<torch::nn::Module, std::remove_cvref_t<decltype(*model)>>;
+};
+
+/// The root is called by the provider; its own hook recognises that call as this one.
+struct root_call {};
+
+}  // namespace provider_detail
+
+/// What a pipeline runs on: a model, the arguments of its forward, and, if given, the loss.
+template<class Model, class Loss, class... Arguments>
+class model_provider {
+public:
+    model_provider(Model& model, Loss loss, std::tuple<Arguments...> arguments)
+        : model_{model}, loss_{std::move(loss)}, arguments_{std::move(arguments)} {}
+
+    /// The same with the loss of the user's step: `loss(output)` returns a scalar tensor, and every
+    /// component's backward gets the gradients that this loss really sends to its outputs.
+    template<class NewLoss>
+    [[nodiscard]] auto loss(NewLoss new_loss) && {
+        return model_provider<Model, NewLoss, Arguments...>{model_, std::move(new_loss),
+                                                            std::move(arguments_)};
+    }
+
+    /// One forward (two when a call edits its arguments) with every submodule's calls recorded.
+    [[nodiscard]] std::unique_ptr<capture::captured_model> capture(options const& wishes) {
+        auto& module = provider_detail::module_of(model_);
+        return std::make_unique<capture::captured_model>(
+            module, wishes, [&](capture::session& listener) { return step(module, listener); });
+    }
+
+private:
+    template<class Module>
+    at::Tensor step(Module& module, capture::session& listener) {
+        auto const forward = [](Module& self, auto&&... values) -> decltype(auto) {
+            return self.forward(static_cast<decltype(values)&&>(values)...);
+        };
+        hook::callee const who{&module, &typeid(provider_detail::root_call)};
+        auto const call = [&](auto&... values) -> decltype(auto) {
+            return hook::record(listener, who, nullptr, module, forward,
+                                hook::signature<std::remove_reference_t<decltype(values)>&...>{},
+                                values...);
+        };
+        auto run = [&]() -> decltype(auto) {
+            capture::listening const now{listener};
+            return std::apply(call, arguments_);
+        };
+        if constexpr (std::is_same_v<Loss, provider_detail::no_loss>) {
+            static_cast<void>(run());
+            return {};
+        } else {
+            auto&& output = run();
+            return loss_(output);
+        }
+    }
+
+    Model& model_;
+    Loss loss_;
+    std::tuple<Arguments...> arguments_;
+};
+
+/// A provider for `model` (a module, a holder made by TORCH_MODULE or a shared pointer) called with
+/// `arguments`. Lvalues are referred to, so they must outlive the run.
+template<class Model, class... Arguments>
+[[nodiscard]] auto provide(Model& model, Arguments&&... arguments) {
+    static_assert(provider_detail::has_module<Model>,
+                  "component_benchmark: provide(model, arguments...) needs a torch::nn::Module, a "
+                  "module holder or a shared_ptr to a module");
+    return model_provider<Model, provider_detail::no_loss, Arguments...>{
+        model, {}, std::tuple<Arguments...>{std::forward<Arguments>(arguments)...}};
+}
+
+}  // namespace component_benchmark

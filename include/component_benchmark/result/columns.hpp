@@ -1,0 +1,117 @@
+// profile -> RESULT: a profiler's typed result becomes cells of columns, and back
+#pragma once
+
+#include <component_benchmark/core/by_call.hpp>
+#include <component_benchmark/result/document.hpp>
+
+#include <boost/hana/accessors.hpp>
+#include <boost/hana/first.hpp>
+#include <boost/hana/for_each.hpp>
+#include <boost/hana/second.hpp>
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark {
+
+/// "latency_bwd_ms" with the unit "ms" becomes "Latency bwd".
+[[nodiscard]] inline std::string label_of(std::string_view id) {
+    for (std::string_view suffix : {"_ms", "_mb", "_pct", "_gbps"})
+        if (id.ends_with(suffix))
+            id.remove_suffix(suffix.size());
+    std::string label{id};
+    for (auto& letter : label)
+        if (letter == '_')
+            letter = ' ';
+    if (!label.empty() && label[0] >= 'a' && label[0] <= 'z')
+        label[0] = static_cast<char>(label[0] - 'a' + 'A');
+    return label;
+}
+
+namespace detail {
+
+/// Calls `visit(id, accessor)` for each metric of a result.
+template<class Result, class Visit>
+void each_metric(Visit&& visit) {
+    boost::hana::for_each(boost::hana::accessors<Result>(), [&](auto pair) {
+        visit(std::string{boost::hana::first(pair).c_str()}, boost::hana::second(pair));
+    });
+}
+
+template<class Metric>
+[[nodiscard]] cell to_cell(Metric const& value) {
+    cell made{.value = {}, .from = value.from(), .why = value.why()};
+    if (value.has_value())
+        made.value = value.value();
+    return made;
+}
+
+template<class Metric>
+[[nodiscard]] Metric from_cell(cell const& one) {
+    using value_type = typename Metric::value_type;
+    if (!one.has_value())
+        return Metric::unavailable(one.why);
+    return Metric{static_cast<value_type>(one.number()), one.from}.because(one.why);
+}
+
+}  // namespace detail
+
+/// The empty columns of a profiler.
+template<class Profiler>
+[[nodiscard]] std::vector<column> columns_of() {
+    using result = typename Profiler::result;
+    std::vector<column> made;
+    detail::each_metric<result>([&](std::string id, auto accessor) {
+        using metric_type = std::remove_cvref_t<decltype(accessor(std::declval<result&>()))>;
+        using unit = typename metric_type::unit;
+        column one;
+        one.label = label_of(id);
+        one.id = std::move(id);
+        one.unit = unit::symbol;
+        one.kind = unit::kind;
+        one.direction = unit::direction;
+        one.rule = metric_type::rule;
+        one.integer = std::is_integral_v<typename unit::value_type>;
+        one.profiler = Profiler::name;
+        made.push_back(std::move(one));
+    });
+    return made;
+}
+
+/// The metrics of a result as cells, in the order of `columns_of`.
+template<class Profiler>
+[[nodiscard]] std::vector<cell> cells_of(typename Profiler::result const& result) {
+    std::vector<cell> made;
+    detail::each_metric<typename Profiler::result>([&](std::string const&, auto accessor) {
+        made.push_back(detail::to_cell(accessor(result)));
+    });
+    return made;
+}
+
+/// A result whose metrics are all unavailable for one reason.
+template<class Profiler>
+[[nodiscard]] typename Profiler::result unavailable_result(std::string const& why) {
+    typename Profiler::result made;
+    detail::each_metric<typename Profiler::result>([&](std::string const&, auto accessor) {
+        auto& metric = accessor(made);
+        metric = std::remove_cvref_t<decltype(metric)>::unavailable(why);
+    });
+    return made;
+}
+
+/// The result that stands in a row of the document.
+template<class Profiler>
+[[nodiscard]] typename Profiler::result result_in(document const& report, std::size_t row) {
+    typename Profiler::result made;
+    detail::each_metric<typename Profiler::result>([&](std::string const& id, auto accessor) {
+        auto& metric = accessor(made);
+        if (auto const* column = report.find(id))
+            metric = detail::from_cell<std::remove_cvref_t<decltype(metric)>>(column->cells[row]);
+    });
+    return made;
+}
+
+}  // namespace component_benchmark

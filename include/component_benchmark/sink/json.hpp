@@ -1,0 +1,90 @@
+// result -> json -> report.json: the whole report, for programs
+#pragma once
+
+#include <component_benchmark/result/document.hpp>
+#include <component_benchmark/sink/json_tables.hpp>
+#include <component_benchmark/sink/json_writer.hpp>
+#include <component_benchmark/sink/output_file.hpp>
+
+#include <string>
+
+namespace component_benchmark {
+
+namespace detail {
+
+inline void write_meta(json_writer& out, run_facts const& facts) {
+    out.begin_object()
+        .entry("model", facts.model)
+        .entry("created", facts.created)
+        .entry("status", facts.complete ? "complete" : "partial")
+        .entry("library", facts.library)
+        .entry("libtorch", facts.libtorch)
+        .entry("compiler", facts.compiler)
+        .entry("build_type", facts.build_type)
+        .entry("command", facts.command);
+    out.key("device").begin_object().entry("name", facts.device).entry("kind", "cpu").end();
+    out.key("environment").begin_object().entry("threads", facts.threads).end();
+    out.key("options").begin_object();
+    for (auto const& [name, value] : facts.options)
+        out.entry(name, value);
+    out.end().list("preprocessors", facts.preprocessors);
+    out.key("conventions").begin_object().entry("gradients", facts.gradients).end();
+    out.key("unchanged")
+        .begin_object()
+        .entry("verified", facts.unchanged.verified)
+        .list("compared", facts.unchanged.compared)
+        .list("not_compared", facts.unchanged.not_compared)
+        .list("changed", facts.unchanged.changed)
+        .end();
+    out.list("warnings", facts.warnings).end();
+}
+
+inline void write_columns(json_writer& out, document const& report) {
+    out.begin_array();
+    for (auto const& column : report.columns)
+        out.begin_object()
+            .entry("id", column.id)
+            .entry("label", column.label)
+            .entry("unit", column.unit)
+            .entry("kind", name_of(column.kind))
+            .entry("better", name_of(column.direction))
+            .entry("aggregate", name_of(column.rule))
+            .entry("integer", column.integer)
+            .entry("profiler", column.profiler)
+            .end();
+    out.end();
+}
+
+}  // namespace detail
+
+/// The report as the JSON of report schema version 1.
+[[nodiscard]] inline std::string to_json(document const& report) {
+    // The tables come last but are written first: they fill the string table.
+    detail::string_table strings;
+    json_writer nodes{2, 1};
+    json_writer calls{2, 1};
+    detail::write_nodes(nodes, strings, report);
+    detail::write_calls(calls, strings, report);
+    json_writer out;
+    out.begin_object().entry("schema", "component-benchmark/report").entry("version", 1);
+    detail::write_meta(out.key("meta"), report.facts);
+    detail::write_columns(out.key("columns"), report);
+    out.list("strings", strings.texts()).key("nodes").raw(nodes.take());
+    out.key("calls").raw(calls.take());
+    detail::write_samples(out.key("samples"), report);
+    return out.end().take() + "\n";
+}
+
+/// The sink that writes the report as JSON.
+struct json {
+    std::string path;
+
+    static constexpr char const* name = "json";
+
+    /// Throws `error` when `path` cannot be written, before anything is measured.
+    void check() const { check_writable(path); }
+
+    void write(document const& report) const { write_file(path, to_json(report)); }
+};
+
+}  // namespace component_benchmark

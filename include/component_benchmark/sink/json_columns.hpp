@@ -1,0 +1,111 @@
+// document -> json_columns -> json_tables: rows turned into arrays, texts into numbers
+#pragma once
+
+#include <component_benchmark/result/document.hpp>
+#include <component_benchmark/sink/json_writer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+namespace component_benchmark::detail {
+
+/// Every text of the report once; the tables hold its number.
+class string_table {
+public:
+    [[nodiscard]] std::int64_t index(std::string_view text) {
+        auto const [place, is_new] =
+            numbers_.try_emplace(std::string{text}, static_cast<std::int64_t>(texts_.size()));
+        if (is_new)
+            texts_.emplace_back(text);
+        return place->second;
+    }
+
+    [[nodiscard]] std::vector<std::string> const& texts() const noexcept { return texts_; }
+
+private:
+    std::unordered_map<std::string, std::int64_t> numbers_;
+    std::vector<std::string> texts_;
+};
+
+/// Writes tables whose rows come from a range and whose texts go into a string table.
+class table_writer {
+public:
+    table_writer(json_writer& out, string_table& strings) : out_{out}, strings_{strings} {}
+
+    template<class Rows, class Read>
+    void texts(std::string_view key, Rows const& rows, Read read) {
+        list(key, rows, [&](auto const& row) { out_.value(strings_.index(read(row))); });
+    }
+    /// Null for an empty text.
+    template<class Rows, class Read>
+    void optional_texts(std::string_view key, Rows const& rows, Read read) {
+        list(key, rows, [&](auto const& row) {
+            std::string_view const text = read(row);
+            text.empty() ? out_.null() : out_.value(strings_.index(text));
+        });
+    }
+    template<class Rows, class Read>
+    void numbers(std::string_view key, Rows const& rows, Read read) {
+        list(key, rows, [&](auto const& row) { out_.value(read(row)); });
+    }
+
+    /// The values of a column, padded with null to `size` rows.
+    void values(std::string_view key, std::vector<cell> const& cells, bool integer,
+                std::size_t size) {
+        out_.key(key).begin_array();
+        for (std::size_t row = 0; row < size; ++row)
+            row < cells.size() ? value(cells[row], integer) : void(out_.null());
+        out_.end();
+    }
+
+    /// Where the values come from and what there is to know of them, unless nothing is.
+    void origins(std::string const& id, std::vector<cell> cells, std::size_t size) {
+        cells.resize(size);
+        if (std::any_of(cells.begin(), cells.end(), [](cell const& c) { return code(c) != 0; }))
+            numbers(id + ":from", cells, code);
+        if (std::any_of(cells.begin(), cells.end(), [](cell const& c) { return !c.why.empty(); }))
+            optional_texts(
+                id + ":why", cells, [](cell const& c) -> auto& { return c.why; });
+    }
+
+private:
+    /// The origin; a missing value without a reason is 0, so that most columns need none.
+    [[nodiscard]] static int code(cell const& c) noexcept {
+        bool const known = c.has_value() && std::isfinite(c.number());
+        if (!known)
+            return c.why.empty() && !c.has_value() ? 0 : static_cast<int>(origin::unavailable);
+        return static_cast<int>(c.from);
+    }
+
+    void value(cell const& c, bool integer) {
+        constexpr double limit = 9.2e18;
+        if (auto const* whole = std::get_if<std::int64_t>(&c.value))
+            out_.value(*whole);
+        else if (!c.has_value())
+            out_.null();
+        else if (integer && std::abs(c.number()) < limit)
+            out_.value(static_cast<std::int64_t>(std::llround(c.number())));
+        else
+            out_.value(c.number());
+    }
+
+    template<class Rows, class Write>
+    void list(std::string_view key, Rows const& rows, Write write) {
+        out_.key(key).begin_array();
+        for (auto const& row : rows)
+            write(row);
+        out_.end();
+    }
+
+    json_writer& out_;
+    string_table& strings_;
+};
+
+}  // namespace component_benchmark::detail

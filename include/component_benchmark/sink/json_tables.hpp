@@ -1,0 +1,104 @@
+// document -> json_tables -> json: nodes, calls and samples as columns
+#pragma once
+
+#include <component_benchmark/result/document.hpp>
+#include <component_benchmark/sink/json_columns.hpp>
+#include <component_benchmark/sink/json_writer.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+namespace component_benchmark::detail {
+
+/// Is `id` a key that the table itself has? Then its column holds nothing new.
+[[nodiscard]] inline bool is_reserved(std::string_view id,
+                                      std::initializer_list<std::string_view> keys) {
+    return std::find(keys.begin(), keys.end(), id) != keys.end();
+}
+
+inline void write_nodes(json_writer& out, string_table& strings, document const& report) {
+    auto const& nodes = report.nodes;
+    table_writer table{out.begin_object(), strings};
+    table.texts(
+        "name", nodes, [](node const& n) -> auto& { return n.name; });
+    table.texts(
+        "type", nodes, [](node const& n) -> auto& { return n.type; });
+    table.numbers("parent", nodes, [](node const& n) { return n.parent; });
+    table.numbers("end", nodes, [](node const& n) { return n.end; });
+    table.texts("status", nodes, [](node const& n) { return name_of(n.state); });
+    table.optional_texts(
+        "reason", nodes, [](node const& n) -> auto& { return n.reason; });
+    out.key("alias_of").begin_array();
+    for (auto const& n : nodes)
+        n.alias_of == node::none ? out.null() : out.value(n.alias_of);
+    out.end();
+    table.numbers("calls", nodes, [](node const& n) { return n.calls; });
+    table.optional_texts(
+        "in_shapes", nodes, [](node const& n) -> auto& { return n.in_shapes; });
+    table.optional_texts(
+        "out_shapes", nodes, [](node const& n) -> auto& { return n.out_shapes; });
+    table.optional_texts(
+        "dtypes", nodes, [](node const& n) -> auto& { return n.dtypes; });
+    for (auto const& column : report.columns) {
+        if (is_reserved(column.id, {"name", "type", "parent", "end", "status", "reason", "alias_of",
+                                    "calls", "in_shapes", "out_shapes", "dtypes"}))
+            continue;
+        table.values(column.id, column.cells, column.integer, nodes.size());
+        table.origins(column.id, column.cells, nodes.size());
+    }
+    out.end();
+}
+
+inline void write_calls(json_writer& out, string_table& strings, document const& report) {
+    auto const& calls = report.calls;
+    table_writer table{out.begin_object(), strings};
+    table.numbers("node", calls, [](call const& c) { return c.row; });
+    table.numbers("index", calls, [](call const& c) { return c.index; });
+    table.numbers("parent_call", calls, [](call const& c) { return c.parent_call; });
+    table.optional_texts(
+        "in_shapes", calls, [](call const& c) -> auto& { return c.in_shapes; });
+    table.optional_texts(
+        "out_shapes", calls, [](call const& c) -> auto& { return c.out_shapes; });
+    table.optional_texts(
+        "dtypes", calls, [](call const& c) -> auto& { return c.dtypes; });
+    table.numbers("recompute", calls, [](call const& c) { return c.recomputed ? 1 : 0; });
+    for (auto const& column : report.columns)
+        if (!column.calls.empty() &&
+            !is_reserved(column.id, {"node", "index", "parent_call", "in_shapes", "out_shapes",
+                                     "dtypes", "recompute"}))
+            table.values(column.id, column.calls, column.integer, calls.size());
+    out.end();
+}
+
+/// All samples of a metric in one array; those of an entry begin at its `start`.
+inline void write_samples(json_writer& out, document const& report) {
+    out.begin_object();
+    for (auto const& column : report.columns) {
+        std::vector<sample_set const*> sets;
+        for (auto const& set : report.samples)
+            if (set.column == column.id)
+                sets.push_back(&set);
+        if (sets.empty())
+            continue;
+        out.key(column.id).begin_object().key("call").begin_array();
+        for (auto const* set : sets)
+            out.value(set->call);
+        out.end().key("start").begin_array();
+        std::size_t start = 0;
+        for (auto const* set : sets) {
+            out.value(start);
+            start += set->values.size();
+        }
+        out.end().key("values").begin_array();
+        for (auto const* set : sets)
+            for (double const sample : set->values)
+                out.value(sample);
+        out.end().end();
+    }
+    out.end();
+}
+
+}  // namespace component_benchmark::detail

@@ -1,0 +1,186 @@
+// document -> summary -> table: the ten lines that are worth pasting into a chat
+#pragma once
+
+#include <component_benchmark/core/text.hpp>
+#include <component_benchmark/result/document.hpp>
+#include <component_benchmark/sink/table_model.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace component_benchmark {
+
+namespace detail {
+
+[[nodiscard]] inline std::int64_t count_of(document const& report, status state) {
+    return std::count_if(report.nodes.begin(), report.nodes.end(),
+                         [state](node const& n) { return n.state == state; });
+}
+
+/// Where the whole report is, as far as the options tell.
+[[nodiscard]] inline std::string report_file(document const& report) {
+    for (auto const& [name, value] : report.facts.options)
+        if (name == "json" && !value.empty())
+            return text::printable(value);
+    return {};
+}
+
+[[nodiscard]] inline std::string headline(document const& report) {
+    auto const& facts = report.facts;
+    auto const aliases = std::count_if(report.nodes.begin(), report.nodes.end(),
+                                       [](auto const& n) { return n.alias_of != node::none; });
+    auto const components = report.nodes.size() - static_cast<std::size_t>(aliases);
+    auto line = (facts.model.empty() ? "model" : text::printable(facts.model)) + ": " +
+                text::plural(components, "component");
+    auto const add_time = [&](char const* words, char const* id, char const* unit) {
+        if (auto const* time = value_in(report.find(id), 0); time != nullptr)
+            line.append(words).append(mark_of(*time)) += text::number(time->number()) + unit;
+    };
+    add_time(", forward ", "total_ms", " ms a step");
+    add_time(", backward ", "latency_bwd_ms", " ms");
+    if (facts.threads > 0)
+        line += ", " + text::plural(static_cast<std::size_t>(facts.threads), "thread");
+    if (!facts.device.empty())
+        line += " on " + text::printable(facts.device);
+    return line + (facts.complete ? "" : " (partial run)");
+}
+
+/// Rows with self time, the longest first.
+[[nodiscard]] inline std::vector<std::size_t> rows_by_self_time(document const& report) {
+    auto const* self = report.find("self_ms");
+    std::vector<std::size_t> rows;
+    for (std::size_t row = 0; row < report.nodes.size(); ++row) {
+        auto const* value = value_in(self, row);
+        if (value != nullptr && value->number() > 0.0 && report.nodes[row].alias_of == node::none)
+            rows.push_back(row);
+    }
+    std::stable_sort(rows.begin(), rows.end(), [self](std::size_t a, std::size_t b) {
+        return self->cells[a].number() > self->cells[b].number();
+    });
+    return rows;
+}
+
+/// A line whose path is cut, when it has to be, so that what comes before it stays whole.
+[[nodiscard]] inline std::string with_path(std::string const& before, std::string const& path,
+                                           std::size_t width) {
+    auto const used = text::display_width(before);
+    constexpr std::size_t least = 16;
+    return before + text::cut_middle(path, std::max(least, width - std::min(width, used)));
+}
+
+inline void add_top_five(document const& report, std::size_t width,
+                         std::vector<std::string>& lines) {
+    double const total = root_total(report);
+    auto rows = rows_by_self_time(report);
+    rows.resize(std::min<std::size_t>(rows.size(), 5));
+    std::size_t place = 0;
+    for (auto const row : rows) {
+        double const self = report.find("self_ms")->cells[row].number();
+        auto const& of = report.nodes[row];
+        auto line = "  " + std::to_string(++place) + ". " + text::number(self) + " ms self";
+        if (total > 0.0)
+            line += ", " + text::percentage(100.0 * self / total) + " %";
+        auto const type = of.path.empty() ? "" : " (" + text::printable(of.type) + ")";
+        lines.push_back(with_path(line + ": ", shown_path(of) + type, width));
+    }
+}
+
+/// Counts of the rows in these states, e.g. "1 opaque, 2 filtered".
+[[nodiscard]] inline std::string counts_of(document const& report,
+                                           std::initializer_list<status> states) {
+    std::string result;
+    for (auto const state : states)
+        if (auto const number = count_of(report, state); number != 0) {
+            std::string word{name_of(state)};
+            std::replace(word.begin(), word.end(), '_', ' ');
+            result += (result.empty() ? "" : ", ") + text::whole(number) + " " + word;
+        }
+    return result;
+}
+
+/// The first row that failed and why, in at most `width` columns.
+[[nodiscard]] inline std::string first_failure(document const& report, std::size_t width) {
+    auto const failed = std::find_if(report.nodes.begin(), report.nodes.end(),
+                                     [](node const& n) { return n.state == status::failed; });
+    auto const path = text::cut_middle(shown_path(*failed), width / 2);
+    auto const reason = text::printable(text::first_line(failed->reason));
+    return text::cut_end(reason.empty() ? path : path + ": " + reason, width);
+}
+
+inline void add_failures(document const& report, std::size_t width,
+                         std::vector<std::string>& lines) {
+    auto failed = counts_of(report, {status::failed});
+    auto const others = counts_of(
+        report, {status::estimated, status::opaque, status::not_called, status::filtered});
+    if (failed.empty()) {
+        if (!others.empty())
+            lines.push_back("none failed; " + others);
+        return;
+    }
+    failed += ", first: ";
+    constexpr std::size_t least = 64;  // the reason matters more than the other counts
+    auto const rest = others.empty() ? others : "; " + others;
+    auto const room = width - std::min(width, failed.size());
+    auto const beside = room - std::min(room, rest.size());
+    lines.push_back(failed + first_failure(report, std::max(beside, std::min(room, least))) + rest);
+}
+
+inline void add_negative_self(document const& report, std::size_t width,
+                              std::vector<std::string>& lines) {
+    auto const* self = report.find("self_ms");
+    std::size_t number = 0;
+    std::string first;
+    for (std::size_t row = report.nodes.size(); row-- > 0;)
+        if (auto const* value = value_in(self, row); value != nullptr && value->number() < 0.0) {
+            ++number;
+            first = shown_path(report.nodes[row]);
+        }
+    if (number != 0)
+        lines.push_back(with_path(
+            "isolated children exceed their parent in " + text::plural(number, "row") + ", first: ",
+            first, width));
+}
+
+[[nodiscard]] inline std::string joined(std::vector<std::string> const& parts) {
+    std::string result;
+    for (auto const& part : parts)
+        result += (result.empty() ? "" : ", ") + text::printable(part);
+    return result;
+}
+
+[[nodiscard]] inline std::string state_line(verification const& state) {
+    if (!state.verified)
+        return "model state: not verified";
+    auto const compared = state.compared.empty() ? "" : " (" + joined(state.compared) + ")";
+    if (!state.changed.empty())
+        return "model state: put back, since a component changed " + joined(state.changed);
+    if (!state.not_compared.empty())
+        return "model state: unchanged where compared" + compared +
+               "; not compared: " + joined(state.not_compared);
+    return "model state: unchanged, verified by value" + compared;
+}
+
+}  // namespace detail
+
+/// At most ten lines of plain text, each at most `width` columns.
+[[nodiscard]] inline std::string to_summary(document const& report, std::size_t width = 100) {
+    std::vector<std::string> lines{detail::headline(report)};
+    detail::add_top_five(report, width, lines);
+    detail::add_failures(report, width, lines);
+    detail::add_negative_self(report, width, lines);
+    lines.push_back(detail::state_line(report.facts.unchanged));
+    auto const file = detail::report_file(report);
+    lines.push_back(file.empty() ? "read next: add the sink json{\"report.json\"} for every number"
+                                 : "read next: " + file + " (every column, call and sample)");
+    std::string result;
+    for (auto const& line : lines)
+        result += text::cut_end(line, width) + "\n";
+    return result;
+}
+
+}  // namespace component_benchmark

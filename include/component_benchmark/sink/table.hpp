@@ -1,0 +1,106 @@
+// result -> table -> terminal: the tree with its numbers, and a summary
+#pragma once
+
+#include <component_benchmark/core/error.hpp>
+#include <component_benchmark/core/text.hpp>
+#include <component_benchmark/result/document.hpp>
+#include <component_benchmark/sink/summary.hpp>
+#include <component_benchmark/sink/table_columns.hpp>
+#include <component_benchmark/sink/table_layout.hpp>
+#include <component_benchmark/sink/terminal.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace component_benchmark {
+
+namespace detail {
+
+[[nodiscard]] inline std::string legend_of(table_model const& table) {
+    std::string legend;
+    auto const add = [&legend](bool wanted, char const* sentence) {
+        if (wanted)
+            legend.append(legend.empty() ? "" : "; ").append(sentence);
+    };
+    add(table.has_estimates, "~ estimated from children");
+    add(table.has_bounds, "\u2265 lower bound");
+    add(table.has_reused, "= measured on an identical component");
+    add(table.has_negative_self, "! isolated children exceed their parent");
+    add(table.has_missing, "\u2013 not available");
+    return legend;
+}
+
+[[nodiscard]] inline std::string hidden_columns(document const& report, table_model const& table,
+                                                std::size_t shown) {
+    std::string hidden;
+    for (std::size_t i = shown; i < table.columns.size(); ++i)
+        hidden += (hidden.empty() ? "" : ", ") + text::printable(table.columns[i].id);
+    if (hidden.empty())
+        return {};
+    auto const file = report_file(report);
+    return "hidden, no room: " + hidden + " (see " + (file.empty() ? "the JSON report" : file) +
+           ")";
+}
+
+/// What has to be known to read the table, each a sentence of its own.
+[[nodiscard]] inline std::vector<std::string> notes_of(document const& report,
+                                                       table_model const& table,
+                                                       std::size_t shown) {
+    constexpr std::size_t most_warnings = 5;
+    std::vector<std::string> notes;
+    if (table.filtered != 0)
+        notes.push_back(text::plural(table.filtered, "row") + " filtered");
+    notes.push_back(legend_of(table));
+    notes.push_back(hidden_columns(report, table, shown));
+    if (!table.no_values.empty())
+        notes.push_back("no values: " + joined(table.no_values));
+    auto const& warnings = report.facts.warnings;
+    for (std::size_t i = 0; i < std::min(warnings.size(), most_warnings); ++i)
+        notes.push_back("warning: " + text::printable(warnings[i]));
+    if (warnings.size() > most_warnings)
+        notes.push_back(text::plural(warnings.size() - most_warnings, "more warning") +
+                        " in the JSON report");
+    return notes;
+}
+
+}  // namespace detail
+
+/// The tree and the summary, no line wider than `width` columns (40 or more).
+[[nodiscard]] inline std::string to_table(document const& report, int width = 100,
+                                          bool coloured = false) {
+    auto const columns = static_cast<std::size_t>(std::max(width, 40));
+    auto const table = detail::tabulate(report);
+    auto const fitted = detail::fit(table, columns);
+    std::string out;
+    detail::print_heading(out, table, fitted, coloured);
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+        detail::print_row(out, table, fitted, row, coloured);
+    for (auto const& note : detail::notes_of(report, table, fitted.column_widths.size()))
+        for (auto const& line : text::wrapped(note, columns))
+            out += line + "\n";
+    return out + "\n" + to_summary(report, columns);
+}
+
+/// The sink that prints the report.
+struct table {
+    std::FILE* out = stdout;
+    int width = 0;  ///< 0: the terminal's
+    colour colours = colour::automatic;
+
+    static constexpr char const* name = "table";
+
+    void write(document const& report) const {
+        auto const text = to_table(report, width > 0 ? width : detail::columns_of_terminal(out),
+                                   detail::shows_colour(out, colours));
+        errno = 0;
+        if (std::fwrite(text.data(), 1, text.size(), out) != text.size() || std::fflush(out) != 0)
+            throw error{"cannot print the table: " + std::generic_category().message(errno)};
+    }
+};
+
+}  // namespace component_benchmark

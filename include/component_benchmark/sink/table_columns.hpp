@@ -1,0 +1,138 @@
+// document -> table_columns -> table_layout: the numbers, the most important columns first
+#pragma once
+
+#include <component_benchmark/core/text.hpp>
+#include <component_benchmark/result/document.hpp>
+#include <component_benchmark/sink/table_model.hpp>
+#include <component_benchmark/sink/table_rows.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace component_benchmark::detail {
+
+[[nodiscard]] constexpr paint paint_of_share(double share) noexcept {
+    if (share >= 0.20)
+        return paint::hot;
+    return share >= 0.05 ? paint::warm : paint::plain;
+}
+
+/// Makes the legend explain a mark.
+inline void note_mark(std::string_view mark, table_model& table) {
+    table.has_reused = table.has_reused || mark == reused_mark;
+    table.has_bounds = table.has_bounds || mark == bound_mark;
+    table.has_estimates = table.has_estimates || mark == estimated_mark;
+}
+
+[[nodiscard]] inline std::string digits_of(column const& from, cell const& value) {
+    double const number = value.number();
+    if (auto const* integer = std::get_if<std::int64_t>(&value.value))
+        return text::whole(*integer);
+    if (from.integer && std::abs(number) < 9e18)
+        return text::whole(std::llround(number));
+    return text::number(number, from.kind == unit_kind::percent ? 3 : 4);
+}
+
+/// Adds a column with a cell a row, made by `describe(node)`; says whether it has any value.
+template<class Describe>
+bool add_column(table_model& table, table_column added, Describe describe) {
+    bool any = false;
+    for (auto const& row : table.rows) {
+        auto& cell = added.cells.emplace_back();
+        if (!row.has_numbers())
+            continue;
+        cell = describe(row.node);
+        if (!cell.text.empty())
+            any = true;
+        else if (!added.is_text)
+            cell = {std::string{text::no_value}, paint::dim};
+    }
+    if (any)
+        table.columns.push_back(std::move(added));
+    return any;
+}
+
+inline void note_missing(table_model& table) {
+    for (auto const& column : table.columns)
+        for (auto const& cell : column.cells)
+            table.has_missing = table.has_missing || cell.text == text::no_value;
+}
+
+inline void add_numbers(document const& report, column const* from, table_model& table) {
+    if (from == nullptr)
+        return;
+    double const total = from->id == "self_ms" ? root_total(report) : 0.0;
+    auto const describe = [&](std::size_t row) -> table_cell {
+        auto const* value = value_in(from, row);
+        if (value == nullptr)
+            return {};
+        auto const mark = mark_of(*value);
+        note_mark(mark, table);
+        auto const shown = std::string{mark} + digits_of(*from, *value);
+        if (from->id == "self_ms" && value->number() < 0.0) {
+            table.has_negative_self = true;
+            return {"!" + shown, paint::hot};
+        }
+        return {shown, total > 0.0 ? paint_of_share(value->number() / total) : paint::plain};
+    };
+    auto const& label = from->label.empty() ? from->id : from->label;
+    if (add_column(table,
+                   {from->id, text::printable(label), text::printable(from->unit), false, {}},
+                   describe) ||
+        table.rows.empty())
+        return;
+    auto const known = std::find_if(from->cells.begin(), from->cells.end(),
+                                    [](cell const& c) { return !c.why.empty(); });
+    std::string why;
+    if (known != from->cells.end())
+        why.append(" (").append(text::first_line(known->why)).append(")");
+    table.no_values.push_back(text::printable(from->id + why));
+}
+
+inline void add_share(document const& report, table_model& table) {
+    double const total = root_total(report);
+    if (total <= 0.0)
+        return;
+    auto const* totals = report.find("total_ms");
+    add_column(table, {"%", "%", "", false, {}}, [&](std::size_t row) -> table_cell {
+        auto const* value = value_in(totals, row);
+        if (value == nullptr)
+            return {};
+        double const share = value->number() / total;
+        return {text::percentage(100.0 * share), paint_of_share(share)};
+    });
+}
+
+inline void add_shapes(document const& report, table_model& table) {
+    add_column(table, {"in_shapes", "Input shapes", "", true, {}}, [&](std::size_t row) {
+        return table_cell{text::printable(report.nodes[row].in_shapes)};
+    });
+}
+
+/// The whole table, before it is known how wide it may be.
+[[nodiscard]] inline table_model tabulate(document const& report) {
+    constexpr std::string_view ours[] = {"latency_ms", "latency_bwd_ms", "total_ms",  "self_ms",
+                                         "params",     "model_size_mb",  "in_shapes", "calls",
+                                         "out_shapes", "dtypes"};
+    table_model table;
+    add_rows(report, table);
+    for (auto const* id : {"latency_ms", "latency_bwd_ms", "total_ms"})
+        add_numbers(report, report.find(id), table);
+    add_share(report, table);
+    for (auto const* id : {"self_ms", "params", "model_size_mb"})
+        add_numbers(report, report.find(id), table);
+    add_shapes(report, table);
+    for (auto const& column : report.columns)
+        if (std::find(std::begin(ours), std::end(ours), column.id) == std::end(ours))
+            add_numbers(report, &column, table);
+    note_missing(table);
+    return table;
+}
+
+}  // namespace component_benchmark::detail

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# Builds and runs the tests, from nothing: installs what is missing, then one configuration after the other, each in its
+# own folder of build/tests/.
+#   tests/run.sh          what every change must pass: g++ Release with everything, clang++ Debug, g++ with sanitizers
+#   tests/run.sh --all    also both compilers x Debug and Release x on and off, and the hidden test cases
+set -euo pipefail
+# shellcheck source=tools/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../tools/common.sh"
+cd "$root"
+
+# Files of torch_tests that also run under the sanitizers, as folder/name.cpp.
+sanitized_torch_files=()
+
+passed=0
+failed=0
+broken=()
+
+# Counts what ctest says in its closing line; a configuration that does not build counts as one failure.
+count() {
+    local line
+    line=$(grep -E '^[0-9]+% tests passed, [0-9]+ tests failed out of [0-9]+' "$1" | tail -n 1)
+    if [[ $line =~ passed,\ ([0-9]+)\ tests\ failed\ out\ of\ ([0-9]+) ]]; then
+        failed=$((failed + BASH_REMATCH[1]))
+        passed=$((passed + BASH_REMATCH[2] - BASH_REMATCH[1]))
+    fi
+}
+
+note_broken() {
+    failed=$((failed + 1))
+    broken+=("$1")
+    say "$1"
+}
+
+# build_configuration <name> <CMake arguments>...
+build_configuration() {
+    local name=$1 folder=build/tests/$1
+    shift
+    say "$name: building"
+    if ! configure "$folder" -D COMPONENT_BENCHMARK_LIBTORCH_ROOT="$libtorch" -D COMPONENT_BENCHMARK_MOVIELENS="$movielens" \
+        -D COMPONENT_BENCHMARK_TEST_ALL="$all" "$@"; then
+        note_broken "$name: CMake cannot configure it"
+        return 1
+    fi
+    if ! cmake --build "$folder" --parallel "$jobs"; then
+        note_broken "$name: does not build"
+        return 1
+    fi
+}
+
+# test_configuration <name> <CMake arguments>...
+test_configuration() {
+    local name=$1 log=build/tests/$1/ctest.log started=$SECONDS
+    build_configuration "$@" || return 0
+    say "$name: testing"
+    if ! ctest --test-dir "build/tests/$name" --output-on-failure --no-tests=error --parallel "$jobs" 2>&1 | tee "$log"; then
+        broken+=("$name: tests failed")
+    fi
+    count "$log"
+    say "$name: $((SECONDS - started)) s"
+}
+
+# Off: hooks and pipelines are gone, so there is nothing to run; every example must still build.
+build_off() {
+    if build_configuration "$@" -D COMPONENT_BENCHMARK_ENABLED=OFF -D COMPONENT_BENCHMARK_TESTS=OFF; then
+        passed=$((passed + 1))
+    fi
+}
+
+gcc=(-D CMAKE_CXX_COMPILER=g++)
+clang=(-D CMAKE_CXX_COMPILER=clang++)
+debug=(-D CMAKE_BUILD_TYPE=Debug)
+release=(-D CMAKE_BUILD_TYPE=Release)
+tests_only=(-D COMPONENT_BENCHMARK_EXAMPLES=OFF -D COMPONENT_BENCHMARK_BENCH=OFF)
+sanitizers='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
+
+sanitized=(-D CMAKE_CXX_FLAGS="$sanitizers" "${tests_only[@]}")
+if [[ ${#sanitized_torch_files[@]} -eq 0 ]]; then
+    sanitized+=(-D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF)
+else
+    sanitized+=(-D COMPONENT_BENCHMARK_TORCH_TEST_FILES="$(IFS=';' && echo "${sanitized_torch_files[*]}")")
+fi
+
+run_landing_tier() {
+    test_configuration gcc-release "${gcc[@]}" "${release[@]}"
+    test_configuration clang-debug "${clang[@]}" "${debug[@]}" "${tests_only[@]}"
+    test_configuration gcc-sanitized "${gcc[@]}" "${debug[@]}" "${sanitized[@]}"
+}
+
+run_all_tier() {
+    test_configuration gcc-debug "${gcc[@]}" "${debug[@]}"
+    test_configuration clang-release "${clang[@]}" "${release[@]}"
+    build_off gcc-release-off "${gcc[@]}" "${release[@]}"
+    build_off gcc-debug-off "${gcc[@]}" "${debug[@]}"
+    build_off clang-release-off "${clang[@]}" "${release[@]}"
+    build_off clang-debug-off "${clang[@]}" "${debug[@]}"
+}
+
+all=OFF
+case ${1:-} in
+    "") ;;
+    --all) all=ON ;;
+    -h | --help) sed -n '2,5s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+    *) fail "unknown argument $1; see tests/run.sh --help." ;;
+esac
+
+tools/setup.sh packages tests
+libtorch=$(tools/setup.sh libtorch)
+movielens=$(tools/setup.sh movielens)
+jobs=$(build_jobs)
+use_ccache
+
+run_landing_tier
+if [[ $all == ON ]]; then run_all_tier; fi
+
+for line in "${broken[@]}"; do say "$line"; done
+echo "$passed passed, $failed failed"
+[[ ${#broken[@]} -eq 0 && $failed -eq 0 ]]
