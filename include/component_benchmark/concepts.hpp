@@ -7,8 +7,8 @@
 #pragma once
 
 #include <component_benchmark/core/environment.hpp>
-#include <component_benchmark/core/lists.hpp>
 #include <component_benchmark/core/metric.hpp>
+#include <component_benchmark/core/needs.hpp>
 #include <component_benchmark/core/node.hpp>
 #include <component_benchmark/core/options.hpp>
 

@@ -1,4 +1,4 @@
-// pipeline: the three lists of plugins, and the list of what a plugin needs
+// pipeline: the three lists of plugins
 #pragma once
 
 #include <boost/hana/tuple.hpp>
@@ -27,9 +27,5 @@ struct sinks {
     explicit sinks(Plugin... list) : plugins{std::move(list)...} {}
     boost::hana::tuple<Plugin...> plugins;
 };
-
-/// In a plugin, `using needs = cb::needs<cb::latency>;` names the profilers it cannot do without.
-template<class... Profiler>
-struct needs {};
 
 }  // namespace component_benchmark

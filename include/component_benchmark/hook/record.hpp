@@ -2,6 +2,7 @@
 #pragma once
 
 #include <component_benchmark/hook/stored_call.hpp>
+#include <component_benchmark/mode_sentinel.hpp>
 
 #include <c10/util/FunctionRef.h>
 #include <torch/nn/module.h>

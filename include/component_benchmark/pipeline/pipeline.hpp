@@ -3,6 +3,7 @@
 
 #include <component_benchmark/concepts.hpp>
 #include <component_benchmark/core/failure.hpp>
+#include <component_benchmark/core/lists.hpp>
 #include <component_benchmark/pipeline/checks.hpp>
 #include <component_benchmark/pipeline/run_facts.hpp>
 #include <component_benchmark/result/assemble.hpp>
@@ -15,6 +16,7 @@
 
 #include <cstdio>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -61,9 +63,7 @@ public:
         document found;
         (add_columns(found, columns_of<Profiler>()), ...);
         found.facts = detail::facts_of_run(captured->environment(), options_);
-        boost::hana::for_each(preprocessors_, [&](auto const& plugin) {
-            found.facts.preprocessors.emplace_back(plugin.name);
-        });
+        name_plugins(found.facts);
         captured->for_each([&](std::size_t row, auto& one) { visit(found, row, one); });
         found.nodes = captured->nodes();
         found.calls = captured->calls();
@@ -82,7 +82,12 @@ private:
     static_assert(detail::check_sinks(profiler_list{}, detail::type_list<Sink...>{},
                                       std::index_sequence_for<Sink...>{}));
 
-    using results = std::tuple<std::optional<typename Profiler::result>...>;
+    /// A type of its own for each profiler: two may share one result type.
+    template<class Plugin>
+    struct slot {
+        std::optional<typename Plugin::result> result;
+    };
+    using results = std::tuple<slot<Profiler>...>;
 
     template<class Component>
     void visit(document& found, std::size_t row, Component& one) {
@@ -91,7 +96,7 @@ private:
             [[maybe_unused]] auto const undo = one.preserve_arguments();
             preprocess<0>(one, [&] { profile_all(found, row, one); });
         } catch (...) {
-            auto const why = "a preprocessor failed: " + current_failure();
+            auto const why = current_failure();
             std::size_t first = 0;
             (skip<Profiler>(found, first, row, why), ...);
         }
@@ -104,8 +109,18 @@ private:
             next();
         } else {
             [[maybe_unused]] auto const guard =
-                boost::hana::at_c<Position>(preprocessors_).apply(one);
+                applied(boost::hana::at_c<Position>(preprocessors_), one);
             preprocess<Position + 1>(one, next);
+        }
+    }
+
+    template<class Plugin, class Component>
+    static auto applied(Plugin& plugin, Component& one) {
+        try {
+            return plugin.apply(one);
+        } catch (...) {
+            throw std::runtime_error{"the preprocessor '" + std::string{plugin.name} +
+                                     "' failed: " + current_failure()};
         }
     }
 
@@ -115,8 +130,7 @@ private:
         std::size_t first = 0;
         boost::hana::for_each(profilers_, [&](auto& profiler) {
             using profiler_type = std::remove_reference_t<decltype(profiler)>;
-            using result = typename profiler_type::result;
-            auto& mine = std::get<std::optional<result>>(done);
+            auto& mine = std::get<slot<profiler_type>>(done).result;
             try {
                 mine.emplace(profile_with(profiler, one, done,
                                           typename detail::needs_of<profiler_type>::type{}));
@@ -135,7 +149,7 @@ private:
     template<class Plugin, class Component, class... Needed>
     static typename Plugin::result profile_with(Plugin& profiler, Component& one, results& done,
                                                 needs<Needed...>) {
-        return profiler.profile(one, *std::get<std::optional<typename Needed::result>>(done)...);
+        return profiler.profile(one, *std::get<slot<Needed>>(done).result...);
     }
 
     template<class Plugin>
@@ -144,6 +158,17 @@ private:
         auto const width = cells.size();
         put_cells(found, first, row, std::move(cells));
         first += width;
+    }
+
+    void name_plugins(run_facts& facts) {
+        boost::hana::for_each(preprocessors_, [&](auto const& plugin) {
+            facts.preprocessors.emplace_back(plugin.name);
+        });
+        boost::hana::for_each(sinks_, [&](auto const& sink) {
+            if constexpr (requires { std::string{sink.path}; })
+                if (!sink.path.empty())
+                    facts.options.emplace_back(sink.name, sink.path);
+        });
     }
 
     // A sink that fails does not take the others down, nor the user's run.

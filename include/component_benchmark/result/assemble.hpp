@@ -7,15 +7,24 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace component_benchmark {
 
-/// Adds columns for one profiler; two profilers may not have a metric of the same name.
+/// Adds columns for one profiler; two profilers may not have a metric of the same name, nor one the
+/// name of a fact of the row.
 inline void add_columns(document& report, std::vector<column> columns) {
+    constexpr std::string_view facts[] = {
+        "name",       "path",   "type",   "parent", "end",      "status", "calls",      "in_shapes",
+        "out_shapes", "dtypes", "reason", "index",  "alias_of", "node",   "parent_call"};
     for (auto& one : columns) {
+        if (std::find(std::begin(facts), std::end(facts), one.id) != std::end(facts))
+            throw error{"the profiler '" + one.profiler + "' has a metric '" + one.id +
+                        "', which is the name of a fact of the row; rename it"};
         if (auto const* other = report.find(one.id))
             throw error{"the profilers '" + other->profiler + "' and '" + one.profiler +
                         "' both have a metric '" + one.id + "'; rename one"};

@@ -17,15 +17,21 @@
 
 namespace component_benchmark {
 
-/// "latency_bwd_ms" with the unit "ms" becomes "Latency bwd".
+/// What people read for an id: "latency_bwd_ms" becomes "Latency backward". The unit stands apart.
 [[nodiscard]] inline std::string label_of(std::string_view id) {
-    for (std::string_view suffix : {"_ms", "_mb", "_pct", "_gbps"})
-        if (id.ends_with(suffix))
-            id.remove_suffix(suffix.size());
+    constexpr std::pair<std::string_view, std::string_view> words[] = {
+        {"fwd_bwd", "forward+backward"}, {"fwd", "forward"}, {"bwd", "backward"}};
+    for (std::string_view unit : {"_ms", "_mb", "_pct", "_gbps"})
+        if (id.ends_with(unit))
+            id.remove_suffix(unit.size());
     std::string label{id};
+    for (auto const& [short_word, word] : words)
+        if (auto const at = label.find(short_word); at != std::string::npos) {
+            label.replace(at, short_word.size(), word);
+            break;
+        }
     for (auto& letter : label)
-        if (letter == '_')
-            letter = ' ';
+        letter = letter == '_' ? ' ' : letter;
     if (!label.empty() && label[0] >= 'a' && label[0] <= 'z')
         label[0] = static_cast<char>(label[0] - 'a' + 'A');
     return label;

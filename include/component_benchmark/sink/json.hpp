@@ -75,16 +75,23 @@ inline void write_columns(json_writer& out, document const& report) {
     return out.end().take() + "\n";
 }
 
-/// The sink that writes the report as JSON.
+/// The sink that writes the report as JSON. An empty path writes nothing, for programs in which the
+/// file is an option of the user.
 struct json {
     std::string path;
 
     static constexpr char const* name = "json";
 
     /// Throws `error` when `path` cannot be written, before anything is measured.
-    void check() const { check_writable(path); }
+    void check() const {
+        if (!path.empty())
+            check_writable(path);
+    }
 
-    void write(document const& report) const { write_file(path, to_json(report)); }
+    void write(document const& report) const {
+        if (!path.empty())
+            write_file(path, to_json(report));
+    }
 };
 
 }  // namespace component_benchmark

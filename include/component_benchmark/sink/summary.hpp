@@ -157,11 +157,12 @@ inline void add_negative_self(document const& report, std::size_t width,
     if (!state.verified)
         return "model state: not verified";
     auto const compared = state.compared.empty() ? "" : " (" + joined(state.compared) + ")";
+    auto const rest =
+        state.not_compared.empty() ? "" : "; not compared: " + joined(state.not_compared);
     if (!state.changed.empty())
-        return "model state: put back, since a component changed " + joined(state.changed);
-    if (!state.not_compared.empty())
-        return "model state: unchanged where compared" + compared +
-               "; not compared: " + joined(state.not_compared);
+        return "model state: put back, since a component changed " + joined(state.changed) + rest;
+    if (!rest.empty())
+        return "model state: unchanged where compared" + compared + rest;
     return "model state: unchanged, verified by value" + compared;
 }
 

@@ -1,0 +1,39 @@
+// A pipeline, from its making to the reading of a metric. What stands between the marks is blanked
+// in the twin.
+#include <component_benchmark/component_benchmark.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace cb = component_benchmark;
+
+struct model {
+    double weight = 0.5;
+    [[nodiscard]] double forward(double input) const { return input * weight + weight; }
+};
+
+double step(model const& net, double input, std::string const& where) {
+    double milliseconds = -1.0;
+    std::int64_t parameters = -1;
+    double loss = net.forward(input) * input;
+    // begin profile
+    auto pipeline = cb::pipeline{
+        cb::preprocessors{},
+        cb::profilers{cb::model_size{}, cb::latency{.warmup = 1, .samples = 5, .budget_s = 0.5}},
+        cb::sinks{cb::table{.width = 80}, cb::json{"report.json"}, cb::json{where}},
+        cb::options{.depth = 2, .copy_arguments = true}};
+    pipeline.check();
+    auto const report = pipeline.run(cb::provide(net, input).loss([](double out) { return out; }));
+    auto const row = report["inter_arch.deep_fm"];
+    milliseconds = row.get<cb::latency>().latency_ms.value_or(milliseconds);
+    parameters = report[where].get<cb::model_size>().params.value_or(parameters);
+    if (row.get<cb::latency>().latency_bwd_ms.has_value() || !report.failures().empty())
+        milliseconds = row.get<cb::latency>().latency_bwd_ms.value();
+    for (auto const& sentence : report.failures())
+        milliseconds += static_cast<double>(sentence.size());
+    cb::table{}.write(report.document());
+    parameters += row.calls();
+    // end profile
+    loss += milliseconds * loss + loss * static_cast<double>(parameters);
+    return loss;
+}

@@ -1,0 +1,93 @@
+#include "support/catch2.hpp"
+#include "support/fake_model.hpp"
+#include <component_benchmark/profile/latency.hpp>
+#include <component_benchmark/profile/model_size.hpp>
+
+namespace cb = component_benchmark;
+
+namespace {
+
+cb::latency with(int samples) {
+    return {.warmup = 2, .samples = samples, .clock = &fake::clock};
+}
+
+fake::component one_call(std::vector<std::int64_t> forwards, std::int64_t backward_ns = 0) {
+    fake::component component{"x", {}, "", {}};
+    component.groups.push_back(fake::group(0, backward_ns, {0}));
+    component.groups[0].source.forwards = std::move(forwards);
+    return component;
+}
+
+}  // namespace
+
+TEST_CASE("takes the median of the samples after the warm-up", "[latency]") {
+    // two slow repetitions to warm up, then 1, 9, 2 ms
+    auto component = one_call({50'000'000, 50'000'000, 1'000'000, 9'000'000, 2'000'000});
+    auto const found = with(3).profile(component);
+    CHECK(found.latency_ms.value() == 2.0);
+    REQUIRE(found.by_call.size() == 1);
+    CHECK(found.by_call[0].samples == std::vector<double>{1.0, 9.0, 2.0});
+    CHECK(found.latency_spread_pct.value() == Approx(100.0 * (5.5 - 1.5) / 2.0));
+}
+
+TEST_CASE("what lies between the clock readings is the component's work alone", "[latency]") {
+    auto component = one_call({1'000'000}, 3'000'000);
+    auto const found = with(4).profile(component);
+    CHECK(found.latency_ms.value() == 1.0);
+    CHECK(found.latency_bwd_ms.value() == 3.0);
+    CHECK(found.latency_fwd_bwd_ms.value() == 4.0);
+}
+
+TEST_CASE("prepares every repetition", "[latency]") {
+    int prepared = 0;
+    fake::component component{"x", {}, "", {}};
+    component.groups.push_back(fake::group(1'000, 0, {0}));
+    component.groups[0].source.prepared = &prepared;
+    static_cast<void>(with(5).profile(component));
+    CHECK(prepared == 7);
+}
+
+TEST_CASE("weights different calls by how often they occur", "[latency]") {
+    fake::component component{"x", {}, "", {}};
+    component.groups.push_back(fake::group(1'000'000, 0, {0, 2, 3}));
+    component.groups.push_back(fake::group(5'000'000, 0, {1}));
+    auto const found = with(3).profile(component);
+    CHECK(found.latency_ms.value() == 2.0);
+    CHECK(found.total_ms.value() == 8.0);
+    REQUIRE(found.by_call.size() == 2);
+    CHECK(found.by_call[0].calls == std::vector<std::size_t>{0, 2, 3});
+    CHECK(found.by_call[1].value == 5.0);
+}
+
+TEST_CASE("says why there is no number", "[latency]") {
+    fake::component none{"x", {}, "argument 1 is a pointer", {}};
+    auto const found = with(3).profile(none);
+    CHECK_FALSE(found.latency_ms.has_value());
+    CHECK(found.latency_ms.why() == "argument 1 is a pointer");
+    CHECK(found.samples.why() == "argument 1 is a pointer");
+
+    auto forward_only = one_call({1'000'000});
+    CHECK(with(3).profile(forward_only).latency_bwd_ms.why() == "no output requires a gradient");
+    auto no_backward = with(3);
+    no_backward.backward = false;
+    CHECK(no_backward.profile(forward_only).latency_bwd_ms.why() == "backward was not asked for");
+}
+
+TEST_CASE("stops at the budget, but not before five samples", "[latency]") {
+    auto component = one_call({2'000'000'000});
+    auto const found = with(20).profile(component);
+    CHECK(found.samples.value() == 5);
+}
+
+TEST_CASE("samples of zero still give one", "[latency]") {
+    auto component = one_call({1'000'000});
+    CHECK(with(0).profile(component).samples.value() == 1);
+}
+
+TEST_CASE("counts elements and bytes", "[model_size]") {
+    fake::component component{"x", {}, "", {{1000}, {24}}};
+    auto const found = cb::model_size{}.profile(component);
+    CHECK(found.params.value() == 1024);
+    CHECK(found.buffers.value() == 0);
+    CHECK(found.model_size_mb.value() == Approx(0.004096));
+}

@@ -1,0 +1,72 @@
+"""What the gates share: they compile by themselves, and remember what has passed.
+
+A gate is a python3 program that CTest runs; it prints one sentence a broken rule and returns 1.
+"""
+import argparse
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+
+root = pathlib.Path(__file__).resolve().parents[2]
+warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
+
+
+def arguments(*positional, **options):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--flags", required=True, type=pathlib.Path, help="include folders and definitions of a target")
+    parser.add_argument("--memory", required=True, type=pathlib.Path, help="where to keep what has passed")
+    for name in positional:
+        parser.add_argument(name)
+    for name, default in options.items():
+        parser.add_argument("--" + name, default=default, type=type(default))
+    return parser.parse_args()
+
+
+def flags_of(file):
+    """Of what Gates.cmake wrote: each include folder of others as -isystem, each definition but the mode."""
+    flags = ["-std=c++20", "-I" + str(root / "include")]
+    for line in file.read_text().splitlines():
+        kind, _, value = line.partition(" ")
+        if kind == "include" and value not in (str(root / "include"), "/usr/include"):
+            flags += ["-isystem", value]
+        elif kind == "define" and not value.startswith("COMPONENT_BENCHMARK_ENABLED"):
+            flags.append("-D" + value)
+    return flags
+
+
+def files_below(paths):
+    for path in paths:
+        yield from sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+
+
+def run_once(memory, inputs, gate):
+    """Runs `gate`, a function that gives sentences, unless it has passed with the same inputs, files and flags."""
+    digest = hashlib.sha256("\0".join(sys.argv).encode())
+    for tool in [one for one in sys.argv if one.startswith("/") and "++" in one]:
+        digest.update(subprocess.run([tool, "--version"], capture_output=True, check=True).stdout)
+    code = pathlib.Path(sys.argv[0]).resolve()
+    for file in files_below([pathlib.Path(__file__), code, *inputs]):
+        digest.update(str(file).encode() + b"\0" + file.read_bytes())
+    passed = memory / digest.hexdigest()
+    if passed.exists():
+        print("unchanged since it passed")
+        sys.exit(0)
+    sentences = list(gate())
+    for sentence in sentences:
+        print(sentence)
+    if not sentences:
+        memory.mkdir(parents=True, exist_ok=True)
+        passed.touch()
+    sys.exit(1 if sentences else 0)
+
+
+def compile(compiler, flags, cwd=None):
+    """The exit status and what the compiler said, in English and without colours or wrapping."""
+    command = [compiler, "-fdiagnostics-color=never", *flags]
+    if "clang" not in pathlib.Path(compiler).name:
+        command.insert(1, "-fmessage-length=0")
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
+    return done.returncode, done.stdout + done.stderr
