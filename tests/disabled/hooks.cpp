@@ -1,6 +1,7 @@
 // Hooks with arguments of every shape, in code whose operands g++ -O0 likes to swap.
 #include <component_benchmark/hook/forward.hpp>
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 
 #include <initializer_list>

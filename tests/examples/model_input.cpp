@@ -193,7 +193,8 @@ TEST_CASE("weights of another model are refused and change nothing", "[examples]
     shape.tables[1].name = "t3";
     CHECK(complaint(shape) ==
           file +
-              ": tensor sparse_arch.embedding_bag_collection.embedding_bags.t2.weight: expected "
+              ": tensor param/sparse_arch.embedding_bag_collection.embedding_bags.t2.weight: "
+              "expected "
               "a parameter of the model, which has none of this name");
     auto more = models::deepfm_shape_named("unit");
     more.tables.push_back({"t4", 8, 10, {"f4"}});

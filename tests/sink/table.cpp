@@ -114,8 +114,16 @@ TEST_CASE("nothing of a name reaches the terminal but text") {
         CHECK(cb::text::printable(line) == line);
 }
 
+TEST_CASE("the total is shown where a call is repeated; elsewhere it repeats the latency") {
+    auto report = cb::test::sample_document();
+    CHECK_FALSE(contains(cb::to_table(report, 300), "Total"));
+    report.nodes[4].calls = 2;
+    CHECK(contains(cb::to_table(report, 300), "Total"));
+}
+
 TEST_CASE("every metric is in the table, or is named under it") {
-    auto const report = cb::test::sample_document();
+    auto report = cb::test::sample_document();
+    report.nodes[4].calls = 2;  // or the total is left out
     for (int width = 40; width <= 200; ++width) {
         auto table = cb::to_table(report, width);
         std::replace(table.begin(), table.end(), '\n', ' ');
@@ -218,7 +226,8 @@ TEST_CASE("a state that was not compared is never called unchanged") {
                    "the user's generator\n"));
     CHECK_FALSE(contains(cb::to_summary(report), "verified"));
     report.facts.unchanged = {true, {"parameters"}, {}, {"bn.running_mean"}};
-    CHECK(contains(cb::to_summary(report), "a component changed bn.running_mean"));
+    CHECK(contains(cb::to_summary(report),
+                   "1 tensor that components wrote put back, then equal by value (parameters)"));
     CHECK_FALSE(contains(cb::to_summary(report), "unchanged"));
 }
 

@@ -162,9 +162,8 @@ private:
             report_.verified = report_.verified && is_unchanged(saved);
         }
         report_.compared = {std::to_string(parameters) + " parameters",
-                            std::to_string(buffers) + " buffers", "random number generators"};
-        report_.not_compared.emplace_back(
-            "tensors and generators that modules hold without registering them");
+                            std::to_string(buffers) + " buffers", "generators"};
+        report_.not_compared.emplace_back("unregistered tensors and generators");
     }
 
     std::vector<saved_tensor> tensors_;

@@ -6,6 +6,7 @@
 #include <component_benchmark/result/document.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <string>
@@ -149,6 +150,8 @@ inline void derive_self(document& report) {
             if (!total->cells[child].has_value() && report.nodes[child].state != status::filtered)
                 why = "the time of a child without a value is part of it";
         }
+        if (std::abs(rest) < 1e-9 * own.number())
+            rest = 0.0;  // rounding
         if (rest < 0.0)
             why = "isolated children exceed their parent";
         self->cells[row] = {rest, own.from == origin::measured ? origin::derived : own.from, why};

@@ -160,7 +160,8 @@ inline void add_negative_self(document const& report, std::size_t width,
     auto const rest =
         state.not_compared.empty() ? "" : "; not compared: " + joined(state.not_compared);
     if (!state.changed.empty())
-        return "model state: put back, since a component changed " + joined(state.changed) + rest;
+        return "model state: " + text::plural(state.changed.size(), "tensor") +
+               " that components wrote put back, then equal by value" + compared + rest;
     if (!rest.empty())
         return "model state: unchanged where compared" + compared + rest;
     return "model state: unchanged, verified by value" + compared;
