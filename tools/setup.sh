@@ -111,7 +111,7 @@ make_venv() {
     "$python" -m venv "$venv" || fail "missing: a working Python venv; '$python -m venv' fails."
 }
 
-pip() { "$venv/bin/python" -m pip --disable-pip-version-check --quiet "$@" >&2; }
+pip() { "$venv/bin/python" -m pip --disable-pip-version-check --retries 2 --quiet "$@" >&2; }
 
 has_gpu() {
     [[ -e /dev/nvidia0 ]] || { has nvidia-smi && nvidia-smi -L 2> /dev/null | grep -q '^GPU'; }

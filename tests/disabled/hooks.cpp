@@ -1,7 +1,6 @@
 // Hooks with arguments of every shape, in code whose operands g++ -O0 likes to swap.
 #include <component_benchmark/hook/forward.hpp>
 
-#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 
 #include <initializer_list>
@@ -35,14 +34,14 @@ struct module {
                        std::vector<at::Tensor> others) {
         CB_FORWARD(input, mask, scale, count, others);
         for (auto const& other : others)
-            input = input + other * scale;
+            input = input.add(other, scale);
         double sum = 0.0;
         for (int i = 0; i < count; ++i) {
             double const weight = i * 0.5;
             sum += weight * scale;
             sum += scale * weight + bias * sum;
         }
-        return input * mask * sum;
+        return input.mul(mask).mul(sum);
     }
 
     at::Tensor views(at::TensorList tensors, at::IntArrayRef sizes, std::string_view name,
@@ -53,7 +52,7 @@ struct module {
             sum += array[1] + sum * number;
         for (auto const size : sizes)
             sum = static_cast<double>(size) * sum + sum * bias;
-        return tensors[0] * (sum + static_cast<double>(name.size()) + text[0]);
+        return tensors[0].mul(sum + static_cast<double>(name.size()) + text[0]);
     }
 
     at::Tensor owners(only_moved moved, std::unique_ptr<int> pointer, at::Tensor&& temporary,
@@ -61,8 +60,8 @@ struct module {
         CB_CALL(owners, moved, pointer, temporary, pair, words);
         double const left = *pointer;
         double const right = *moved.value;
-        return temporary * (left * right + right * bias) + std::get<0>(pair) * std::get<1>(pair) +
-               static_cast<double>(words.size());
+        double const factor = left * right + right * static_cast<double>(words.size());
+        return temporary.mul(factor).add(std::get<0>(pair), std::get<1>(pair));
     }
 
     double seen_through(shape& abstract, shape const& constant, shape* pointer) const {
@@ -107,6 +106,7 @@ double use_all(at::Tensor const& input) {
     sum += static_cast<double>(one.forward(input, input, 2.0, 3, list).dim());
     sum += static_cast<double>(one.views(list, {1, 2}, "name", {1, 2}, array, "text").dim());
     sum += static_cast<double>(
-        one.owners(only_moved{2}, std::make_unique<int>(1), input + 1, {input, 1}, "words").dim());
+        one.owners(only_moved{2}, std::make_unique<int>(1), input.add(1), {input, 1}, "words")
+            .dim());
     return sum + static_cast<double>(one.alone().defined());
 }

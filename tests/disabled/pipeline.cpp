@@ -12,10 +12,10 @@ struct model {
     [[nodiscard]] double forward(double input) const { return input * weight + weight; }
 };
 
-double step(model const& net, double input, std::string const& where) {
-    double milliseconds = -1.0;
-    std::int64_t parameters = -1;
-    double loss = net.forward(input) * input;
+/// What a program writes to be profiled; the fallback is what it would say without a profile.
+double latency_of(model const& net, double input, std::string const& where, double fallback) {
+    double milliseconds = fallback;
+    std::int64_t parameters = 7;
     // begin profile
     auto pipeline = cb::pipeline{
         cb::preprocessors{},
@@ -34,6 +34,15 @@ double step(model const& net, double input, std::string const& where) {
     cb::table{}.write(report.document());
     parameters += row.calls();
     // end profile
-    loss += milliseconds * loss + loss * static_cast<double>(parameters);
+    return milliseconds * static_cast<double>(parameters);
+}
+
+double train(model const& net, double input, std::string const& where) {
+    double loss = 0.0;
+    for (int step = 0; step < 100; ++step) {
+        loss += net.forward(input) * input + input * loss;
+        if (step == 50)
+            loss += latency_of(net, input, where, loss) * loss;
+    }
     return loss;
 }

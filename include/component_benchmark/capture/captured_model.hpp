@@ -183,7 +183,7 @@ private:
             if (auto const parent = calls[number].parent;
                 parent >= static_cast<std::ptrdiff_t>(number)) {
                 auto& begin = first[static_cast<std::size_t>(parent)];
-                begin = std::min(begin, first[number]);
+                begin = (std::min)(begin, first[number]);
             }
         std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
             return std::pair{first[a], tree_.nodes()[calls[a].row].depth} <

@@ -10,12 +10,15 @@
 
 #include <deque>
 #include <optional>
+#include <typeinfo>
+#include <utility>
 #include <vector>
 
 namespace component_benchmark::capture {
 
+/// Not for classes derived from it: their forward may do more.
 [[nodiscard]] inline bool is_sequential(torch::nn::Module const& module) {
-    return dynamic_cast<torch::nn::SequentialImpl const*>(&module) != nullptr;
+    return typeid(module) == typeid(torch::nn::SequentialImpl);
 }
 
 namespace detail {
@@ -61,6 +64,18 @@ namespace detail {
     return buffers;
 }
 
+/// A child wrote to the memory that the Sequential was given.
+[[nodiscard]] inline bool writes_input(std::deque<captured_call> const& calls,
+                                       std::vector<std::size_t> const& chain) {
+    auto const& given = calls[chain.front()].inputs[0];
+    for (auto const number : chain) {
+        auto const& call = calls[number];
+        if (call.edits_arguments && given.has_storage() && call.inputs[0].is_alias_of(given))
+            return true;
+    }
+    return false;
+}
+
 [[nodiscard]] inline captured_call joined(std::deque<captured_call>& calls,
                                           std::vector<std::size_t> const& chain,
                                           torch::nn::SequentialImpl& module, std::size_t row) {
@@ -82,11 +97,13 @@ namespace detail {
     });
     call.context.emplace(
         call_context{first.context->generators, first.context->thread, buffers_of(calls, chain)});
-    call.edits_arguments = first.edits_arguments;
+    call.edits_arguments = writes_input(calls, chain);
     call.has_own_arguments = first.has_own_arguments;
     call.inputs = first.inputs;
     call.outputs = last.outputs;
     call.output_edges = last.output_edges;
+    call.has_gradients = last.has_gradients;
+    call.gradients = last.gradients;
     return call;
 }
 

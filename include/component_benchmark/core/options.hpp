@@ -9,7 +9,7 @@ namespace component_benchmark {
 /// The optional last argument of a pipeline.
 struct options {
     /// Deepest level that is measured; the root is 0. Deeper components are rows marked `filtered`.
-    std::size_t depth = std::numeric_limits<std::size_t>::max();
+    std::size_t depth = (std::numeric_limits<std::size_t>::max)();
 
     /// Copy every argument when it is captured. Off, only those are copied (in a second capture
     /// pass) whose version counter moves later; that misses writes through raw pointers.

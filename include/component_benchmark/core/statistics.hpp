@@ -16,7 +16,7 @@ namespace component_benchmark {
     std::sort(samples.begin(), samples.end());
     auto const position = std::clamp(q, 0.0, 1.0) * static_cast<double>(samples.size() - 1);
     auto const below = static_cast<std::size_t>(std::floor(position));
-    auto const above = std::min(below + 1, samples.size() - 1);
+    auto const above = (std::min)(below + 1, samples.size() - 1);
     return std::lerp(samples[below], samples[above], position - std::floor(position));
 }
 

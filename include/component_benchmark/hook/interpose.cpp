@@ -1,2 +1,3 @@
-// LibTorch -> HOOK: the one translation unit of a program that holds the hooks of LibTorch's forwards
+// LibTorch -> HOOK: the one translation unit of a program that holds the hooks of LibTorch's
+// forwards
 #include <component_benchmark/hook/interpose.hpp>

@@ -105,7 +105,7 @@ template<class... Declared>
 [[nodiscard]] std::string why_not_stored() {
     std::string why;
     int position = 0;
-    auto const look = [&](char const* reason) {
+    [[maybe_unused]] auto const look = [&](char const* reason) {
         ++position;
         if (reason != nullptr && why.empty())
             why = "argument " + std::to_string(position) + " is " + reason;

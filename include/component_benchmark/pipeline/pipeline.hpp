@@ -97,7 +97,7 @@ private:
             preprocess<0>(one, [&] { profile_all(found, row, one); });
         } catch (...) {
             auto const why = current_failure();
-            std::size_t first = 0;
+            [[maybe_unused]] std::size_t first = 0;
             (skip<Profiler>(found, first, row, why), ...);
         }
     }

@@ -59,7 +59,7 @@ namespace component_benchmark::detail {
     facts.threads = around.threads;
     facts.gradients = std::move(around.gradients);
     facts.warnings = std::move(around.warnings);
-    auto const unlimited = wishes.depth == std::numeric_limits<std::size_t>::max();
+    auto const unlimited = wishes.depth == (std::numeric_limits<std::size_t>::max)();
     facts.options = {{"depth", unlimited ? "all" : std::to_string(wishes.depth)},
                      {"copy_arguments", wishes.copy_arguments ? "true" : "false"}};
     return facts;

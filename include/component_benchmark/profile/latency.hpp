@@ -69,7 +69,7 @@ private:
         for (int repetition = 0; repetition < warmup; ++repetition)
             sample(replay, nullptr);
         auto const begin = clock();
-        for (int repetition = 0; repetition < std::max(1, samples); ++repetition) {
+        for (int repetition = 0; repetition < (std::max)(1, samples); ++repetition) {
             if (repetition >= 5 && static_cast<double>(clock() - begin) > budget_s * 1e9)
                 break;
             sample(replay, &found);
@@ -131,7 +131,7 @@ private:
         for (auto const& one : all) {
             calls += one.count;
             readings += static_cast<std::int64_t>(one.forward.size());
-            spread = std::max(spread, spread_percent(one.forward));
+            spread = (std::max)(spread, spread_percent(one.forward));
         }
         made.total_ms = {made.latency_ms.value() * static_cast<double>(calls), origin::derived};
         made.latency_spread_pct = spread;

@@ -1,6 +1,7 @@
 // user's program -> PROVIDER -> capture: a model and a real batch
 #pragma once
 
+#include <component_benchmark/capture/argument_values.hpp>
 #include <component_benchmark/capture/captured_model.hpp>
 #include <component_benchmark/core/options.hpp>
 
@@ -41,8 +42,8 @@ struct root_call {};
 template<class Model, class Loss, class... Arguments>
 class model_provider {
 public:
-    model_provider(Model& model, Loss loss, std::tuple<Arguments...> arguments)
-        : model_{model}, loss_{std::move(loss)}, arguments_{std::move(arguments)} {}
+    model_provider(Model& model, Loss how, std::tuple<Arguments...> arguments)
+        : model_{model}, loss_{std::move(how)}, arguments_{std::move(arguments)} {}
 
     /// The same with the loss of the user's step: `loss(output)` returns a scalar tensor, and every
     /// component's backward gets the gradients that this loss really sends to its outputs.
@@ -55,8 +56,12 @@ public:
     /// One forward (two when a call edits its arguments) with every submodule's calls recorded.
     [[nodiscard]] std::unique_ptr<capture::captured_model> capture(options const& wishes) {
         auto& module = provider_detail::module_of(model_);
-        return std::make_unique<capture::captured_model>(
-            module, wishes, [&](capture::session& listener) { return step(module, listener); });
+        capture::argument_values const given{arguments_};
+        return std::make_unique<capture::captured_model>(module, wishes,
+                                                         [&](capture::session& listener) {
+                                                             given.put_back();
+                                                             return step(module, listener);
+                                                         });
     }
 
 private:

@@ -94,7 +94,7 @@ namespace detail {
         auto const times =
             static_cast<double>(std::max<std::int64_t>(1, report.nodes[child].calls)) / calls;
         sum += times * one.number();
-        largest = std::max(largest, one.number());
+        largest = (std::max)(largest, one.number());
         auto const weight = weights != nullptr ? weights->cells[child].number() : 0.0;
         weight_sum += weight;
         weighted += weight * one.number();

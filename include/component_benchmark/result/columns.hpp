@@ -20,7 +20,11 @@ namespace component_benchmark {
 /// What people read for an id: "latency_bwd_ms" becomes "Latency backward". The unit stands apart.
 [[nodiscard]] inline std::string label_of(std::string_view id) {
     constexpr std::pair<std::string_view, std::string_view> words[] = {
-        {"fwd_bwd", "forward+backward"}, {"fwd", "forward"}, {"bwd", "backward"}};
+        {"fwd_bwd", "forward+backward"},
+        {"fwd", "forward"},
+        {"bwd", "backward"},
+        {"params", "parameters"},
+        {"model_size", "size"}};
     for (std::string_view unit : {"_ms", "_mb", "_pct", "_gbps"})
         if (id.ends_with(unit))
             id.remove_suffix(unit.size());

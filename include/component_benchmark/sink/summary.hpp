@@ -70,7 +70,7 @@ namespace detail {
                                            std::size_t width) {
     auto const used = text::display_width(before);
     constexpr std::size_t least = 16;
-    return before + text::cut_middle(path, std::max(least, width - std::min(width, used)));
+    return before + text::cut_middle(path, (std::max)(least, width - (std::min)(width, used)));
 }
 
 inline void add_top_five(document const& report, std::size_t width,
@@ -125,9 +125,10 @@ inline void add_failures(document const& report, std::size_t width,
     failed += ", first: ";
     constexpr std::size_t least = 64;  // the reason matters more than the other counts
     auto const rest = others.empty() ? others : "; " + others;
-    auto const room = width - std::min(width, failed.size());
-    auto const beside = room - std::min(room, rest.size());
-    lines.push_back(failed + first_failure(report, std::max(beside, std::min(room, least))) + rest);
+    auto const room = width - (std::min)(width, failed.size());
+    auto const beside = room - (std::min)(room, rest.size());
+    lines.push_back(failed + first_failure(report, (std::max)(beside, (std::min)(room, least))) +
+                    rest);
 }
 
 inline void add_negative_self(document const& report, std::size_t width,

@@ -60,7 +60,7 @@ namespace detail {
     if (!table.no_values.empty())
         notes.push_back("no values: " + joined(table.no_values));
     auto const& warnings = report.facts.warnings;
-    for (std::size_t i = 0; i < std::min(warnings.size(), most_warnings); ++i)
+    for (std::size_t i = 0; i < (std::min)(warnings.size(), most_warnings); ++i)
         notes.push_back("warning: " + text::printable(warnings[i]));
     if (warnings.size() > most_warnings)
         notes.push_back(text::plural(warnings.size() - most_warnings, "more warning") +
@@ -73,7 +73,7 @@ namespace detail {
 /// The tree and the summary, no line wider than `width` columns (40 or more).
 [[nodiscard]] inline std::string to_table(document const& report, int width = 100,
                                           bool coloured = false) {
-    auto const columns = static_cast<std::size_t>(std::max(width, 40));
+    auto const columns = static_cast<std::size_t>((std::max)(width, 40));
     auto const table = detail::tabulate(report);
     auto const fitted = detail::fit(table, columns);
     std::string out;

@@ -43,7 +43,7 @@ public:
     /// The text in a field of that width.
     void put(table_cell const& cell, std::size_t width, bool to_the_left) {
         auto const text = to_the_left ? text::cut_middle(cell.text, width) : cell.text;
-        auto const rest = width - std::min(width, text::display_width(text));
+        auto const rest = width - (std::min)(width, text::display_width(text));
         space(to_the_left ? 0 : rest);
         put(text, cell.with);
         space(to_the_left ? rest : 0);
@@ -65,13 +65,13 @@ private:
     auto const heading = heading_of(column);
     std::size_t width = 1;
     for (std::size_t start = 0; start < heading.size();) {
-        auto const end = std::min(heading.find(' ', start), heading.size());
+        auto const end = (std::min)(heading.find(' ', start), heading.size());
         auto const word = std::string_view{heading}.substr(start, end - start);
-        width = std::max(width, std::min(longest, text::display_width(word)));
+        width = (std::max)(width, (std::min)(longest, text::display_width(word)));
         start = end + 1;
     }
     for (auto const& cell : column.cells)
-        width = std::max(width, text::display_width(cell.text));
+        width = (std::max)(width, text::display_width(cell.text));
     return width;
 }
 
@@ -82,23 +82,23 @@ private:
     std::size_t natural_name = 1;
     for (auto const& row : table.rows) {
         auto const type = row.type.empty() ? 0 : column_gap + text::display_width(row.type);
-        natural_name =
-            std::max(natural_name, row.indent * column_gap + text::display_width(row.name) + type);
-        fitted.calls_width = std::max(fitted.calls_width, row.calls.size());
+        natural_name = (std::max)(natural_name,
+                                  row.indent * column_gap + text::display_width(row.name) + type);
+        fitted.calls_width = (std::max)(fitted.calls_width, row.calls.size());
     }
-    fitted.name_width = std::min(natural_name, std::max<std::size_t>(16, width * 2 / 5));
+    fitted.name_width = (std::min)(natural_name, std::max<std::size_t>(16, width * 2 / 5));
     auto used = fitted.name_width + column_gap + fitted.calls_width;
     for (auto const& column : table.columns) {
         auto const natural = natural_width(column);
-        auto const least = column.is_text ? std::min(natural, shortest_text) : natural;
+        auto const least = column.is_text ? (std::min)(natural, shortest_text) : natural;
         if (used + column_gap + least > width)
             break;
         used += column_gap + least;
         fitted.column_widths.push_back(least);
     }
-    auto spare = width - std::min(width, used);
+    auto spare = width - (std::min)(width, used);
     auto const grow = [&spare](std::size_t& field, std::size_t natural) {
-        auto const more = std::min(spare, natural - std::min(natural, field));
+        auto const more = (std::min)(spare, natural - (std::min)(natural, field));
         field += more;
         spare -= more;
     };
@@ -114,7 +114,7 @@ inline void print_heading(std::string& out, table_model const& table, fitted_tab
     std::size_t height = 1;
     for (std::size_t i = 0; i < fitted.column_widths.size(); ++i) {
         headings.push_back(text::wrapped(heading_of(table.columns[i]), fitted.column_widths[i]));
-        height = std::max(height, headings.back().size());
+        height = (std::max)(height, headings.back().size());
     }
     auto used = fitted.name_width + column_gap + fitted.calls_width;
     for (std::size_t from_bottom = height; from_bottom-- > 0;) {
@@ -141,7 +141,7 @@ inline void print_heading(std::string& out, table_model const& table, fitted_tab
 
 /// Indent, name and type; the type gives way first.
 inline void print_name(table_line& line, table_row const& row, std::size_t width) {
-    auto const indent = std::min(row.indent * column_gap, width / 3);
+    auto const indent = (std::min)(row.indent * column_gap, width / 3);
     auto const name = text::cut_middle(row.name, width - indent);
     auto rest = width - indent - text::display_width(name);
     line.space(indent);
@@ -164,7 +164,7 @@ inline void print_row(std::string& out, table_model const& table, fitted_table c
     line.space(column_gap);
     if (!row.has_numbers()) {
         auto const used = fitted.name_width + fitted.calls_width + 2 * column_gap;
-        auto const room = fitted.width - std::min(fitted.width, used);
+        auto const room = fitted.width - (std::min)(fitted.width, used);
         line.put(text::cut_end(row.message.text, room), row.message.with);
         return;
     }

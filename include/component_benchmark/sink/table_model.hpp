@@ -89,7 +89,7 @@ inline constexpr std::string_view estimated_mark = "~";
 /// Time of the whole step: shares are of this. 0 when it is not known.
 [[nodiscard]] inline double root_total(document const& report) noexcept {
     auto const* total = value_in(report.find("total_ms"), 0);
-    return total == nullptr ? 0.0 : std::max(total->number(), 0.0);
+    return total == nullptr ? 0.0 : (std::max)(total->number(), 0.0);
 }
 
 }  // namespace component_benchmark::detail

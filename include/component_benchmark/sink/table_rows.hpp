@@ -31,7 +31,7 @@ namespace component_benchmark::detail {
         return text::printable(of.name);
     auto const shown = is_row(report, above) ? row_of(report, above).path.size() : 0;
     std::string_view const path = of.path;
-    return text::printable(path.substr(std::min(shown == 0 ? 0 : shown + 1, path.size())));
+    return text::printable(path.substr((std::min)(shown == 0 ? 0 : shown + 1, path.size())));
 }
 
 /// What is said of a component in place of its numbers; empty when it has some.

@@ -50,7 +50,7 @@ enum class paint { plain, dim, bold, warm, hot };
     auto const read = std::from_chars(wish.data(), wish.data() + wish.size(), columns);
     if (read.ptr != wish.data() + wish.size() || columns <= 0 || columns > 10'000)
         return 100;
-    return std::max(columns, least);
+    return (std::max)(columns, least);
 }
 
 }  // namespace detail

@@ -1,0 +1,35 @@
+// Hooks and providers are for modules of torch.
+// HOOK_OUTSIDE_A_MODULE
+//     CB_FORWARD and CB_CALL belong into member functions of a class derived from torch::nn::Module
+// PROVIDE_OF_NO_MODULE
+//     provide(model, arguments...) needs a torch::nn::Module, a module holder or a shared_ptr to a
+#include <component_benchmark/hook/forward.hpp>
+#include <component_benchmark/provider/provide.hpp>
+
+#include <memory>
+
+namespace cb = component_benchmark;
+
+#ifdef HOOK_OUTSIDE_A_MODULE
+struct layer {
+#else
+struct layer : torch::nn::Module {
+#endif
+    at::Tensor forward(at::Tensor const& input) {
+        CB_FORWARD(input);
+        return input;
+    }
+};
+
+struct real_layer : torch::nn::Module {
+    at::Tensor forward(at::Tensor const& input) { return input; }
+};
+
+void profile(at::Tensor const& input) {
+#ifdef PROVIDE_OF_NO_MODULE
+    int model = 0;
+#else
+    auto model = std::make_shared<real_layer>();
+#endif
+    static_cast<void>(cb::provide(model, input));
+}

@@ -1,0 +1,179 @@
+"""The rules of include/component_benchmark: which folder may include what, and how a header looks.
+
+Each broken rule is a sentence with the file and the line. `layering.py FOLDER` checks another include folder.
+"""
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(__file__).resolve().parents[2]
+library = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else root / "include") / "component_benchmark"
+
+# Ours: the folders and top-level headers that a folder (or a top-level header) may include, besides its own.
+# Others: what it may include of third parties (a folder ends in /); the standard library and POSIX are free.
+hana, fmt, aten = ("boost/hana/",), ("fmt/",), ("ATen/", "c10/")
+files = ("fmt/", "nlohmann/json.hpp", "protozero/", "zlib.h", "boost/crc.hpp")
+torch_module = ("torch/nn/module.h", *aten)
+table = {
+    "core": (("config.hpp", "fwd.hpp"), hana + fmt),
+    "result": (("core", "concepts.hpp"), hana + files),
+    "sink": (("core", "concepts.hpp", "result"), files),
+    "compare": (("core", "concepts.hpp", "result"), files),
+    "pipeline": (("core", "concepts.hpp", "result", "version.hpp"), hana),
+    "hook": (("core", "config.hpp", "mode_sentinel.hpp"), hana + torch_module),
+    "capture": (("core", "concepts.hpp", "hook"), torch_module + ("torch/csrc/autograd/", "torch/version.h")),
+    "provider": (("core", "concepts.hpp", "hook", "capture"), torch_module + ("torch/csrc/autograd/",)),
+    "preprocess": (("core", "concepts.hpp"), aten),
+    "device": (("core",), aten),
+    "profile": (("core", "concepts.hpp", "device"), hana + aten),
+    "config.hpp": ((), ()),
+    "version.hpp": ((), ()),
+    "fwd.hpp": ((), ()),
+    "mode_sentinel.hpp": (("config.hpp",), ()),
+    "concepts.hpp": (("core",), hana),
+    "off.hpp": (("core", "mode_sentinel.hpp"), ()),
+}
+# What one header alone may include, in one of these folders.
+in_one_header = {
+    "torch/nn.h": ("hook",),
+    "torch/nn/modules/container/sequential.h": ("capture",),
+    "torch/script.h": ("capture", "provider"),
+    "torch/csrc/distributed/c10d/*": ("capture", "provider"),
+    "cupti*": ("profile",),
+    "nvtx3/*": ("profile",),
+    "catch2/*": ("catch2.hpp",),
+}
+never = {
+    "torch/torch.h": "it costs 11 seconds of every compile; include the torch header that you need",
+    "torch/all.h": "it costs 11 seconds of every compile; include the torch header that you need",
+    "boost/hana.hpp": "include the parts of Hana that you need, from boost/hana/",
+    "iostream": "it puts static objects into every file; use <cstdio> or <ostream>",
+    "c10/cuda/": "use c10's device-generic API; the library builds without CUDA",
+}
+umbrella = "component_benchmark.hpp"
+# Not for everybody, so not in the umbrella.
+opt_in = {"fwd.hpp", "catch2.hpp", "hook/interpose.hpp", "hook/libtorch_forwards.hpp", "hook/libtorch_norms.hpp"}
+cap, much = 300, 250
+exempt_from_cap = {"hook/libtorch_forwards.hpp"}  # a table
+posix = re.compile(r"[a-z_]+(\.h)?|sys/[a-z]+\.h")
+include = re.compile(r'^#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def headers():
+    return sorted(p.relative_to(library).as_posix() for p in library.rglob("*.hpp"))
+
+
+def lines_of(header):
+    return (library / header).read_text().splitlines()
+
+
+def place(header, number):
+    return f"include/component_benchmark/{header}:{number}"
+
+
+def includes_of(header):
+    for number, line in enumerate(lines_of(header), 1):
+        if found := include.match(line):
+            yield number, found[1], found[2]
+
+
+def unit_of(header):
+    return header.split("/")[0]
+
+
+def begins(name, beginnings):
+    return any(name == one or (one[-1] in "/*" and name.startswith(one.rstrip("*"))) for one in beginnings)
+
+
+def ours(header, number, name):
+    if not (library / name).exists():
+        yield f"{place(header, number)}: no header component_benchmark/{name}; correct the name."
+        return
+    unit, other = unit_of(header), unit_of(name)
+    if unit in (umbrella, "catch2.hpp") or unit == other:
+        return
+    if unit not in table:
+        yield f"{place(header, number)}: no rule for {unit}; add a line to `table` in tests/layering/layering.py."
+    elif other not in table[unit][0]:
+        allowed = ", ".join(table[unit][0]) or "nothing"
+        yield (f"{place(header, number)}: layering: {unit} may not include {other}; of ours it may include {allowed}. "
+               f"Move what it needs to core/, or take it as a template parameter that meets a concept.")
+
+
+def theirs(header, number, name):
+    if reason := next((why for what, why in never.items() if begins(name, (what,))), None):
+        yield f"{place(header, number)}: never in include/: <{name}>; {reason}."
+        return
+    if any(begins(name, (what,)) and unit_of(header) in where for what, where in in_one_header.items()):
+        return
+    unit = unit_of(header)
+    allowed = table.get(unit, ((), ()))[1]
+    if not begins(name, allowed) and not posix.fullmatch(name):
+        may = ", ".join(f"<{one}{'...' if one.endswith('/') else ''}>" for one in allowed) or "the standard library only"
+        torch = " Torch is a guest: work on a concept, and let capture/ or provider/ meet it." if re.match(
+            "torch/|ATen/|c10/", name) else ""
+        yield f"{place(header, number)}: layering: {unit} may not include <{name}>; it may include {may}.{torch}"
+
+
+def check_includes():
+    for header in headers():
+        for number, bracket, name in includes_of(header):
+            if bracket == '"':
+                yield f'{place(header, number)}: includes "{name}"; write <component_benchmark/...> in full.'
+            elif name.startswith("component_benchmark/"):
+                yield from ours(header, number, name.removeprefix("component_benchmark/"))
+            else:
+                yield from theirs(header, number, name)
+
+
+def check_single_places():
+    for what in in_one_header:
+        users = sorted({(header, number) for header in headers() for number, _, name in includes_of(header)
+                        if begins(name, (what,))})
+        first = users[0][0] if users else None
+        for header, number in users:
+            if header != first:
+                yield f"{place(header, number)}: layering: <{what}> in one header only, and {first} has it; include that."
+
+
+def check_umbrella():
+    reached, open_ones = set(), [umbrella]
+    while open_ones:
+        header = open_ones.pop()
+        if header in reached or not (library / header).exists():
+            continue
+        reached.add(header)
+        open_ones += [name.removeprefix("component_benchmark/") for _, _, name in includes_of(header)
+                      if name.startswith("component_benchmark/")]
+    for header in sorted(set(headers()) - reached - opt_in):
+        yield (f"{place(header, 1)}: the umbrella component_benchmark.hpp does not reach it; include it there, or name it "
+               f"in `opt_in` in tests/layering/layering.py.")
+    for header in sorted(opt_in & reached):
+        yield f"{place(umbrella, 1)}: the umbrella reaches {header}, which is opt-in; do not include it."
+
+
+def check_looks():
+    for header in headers():
+        lines = lines_of(header)
+        if not lines or not lines[0].startswith("// "):
+            yield f"{place(header, 1)}: the first line must be a comment that shows where the header stands in the flow."
+        code = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("//")]
+        if not code or code[0][1] != "#pragma once":
+            yield f"{place(header, code[0][0] if code else 1)}: after the opening comment comes #pragma once."
+        if header not in exempt_from_cap and len(lines) > cap:
+            yield f"{place(header, len(lines))}: {len(lines)} lines, the cap is {cap}; find the second idea and move it out."
+        elif header not in exempt_from_cap and len(lines) > much:
+            print(f"note: {place(header, len(lines))}: {len(lines)} lines; over {much}, look for the second idea in it.")
+        for number, line in code:
+            text = line.split("//")[0]
+            if re.search(r"\busing\s+namespace\b", text):
+                yield f"{place(header, number)}: no `using namespace` in a header; write the names in full."
+            for word in ("__has_include", "__COUNTER__"):
+                if word in text:
+                    yield (f"{place(header, number)}: no {word} in a header: it makes one name mean different things in "
+                           f"different files; let the build decide, or use __LINE__.")
+
+
+sentences = [*check_includes(), *check_single_places(), *check_umbrella(), *check_looks()]
+print("\n".join(sentences) if sentences else f"{len(headers())} headers keep the rules")
+sys.exit(1 if sentences else 0)
