@@ -223,7 +223,7 @@ TEST_CASE("flags, modes and gradients are as before, on every way out", "[captur
             torch::set_default_dtype(at::scalarTypeToTypeMeta(at::kDouble));
             at::set_num_threads(1);
             torch::GradMode::set_enabled(false);
-            linear->weight.set_data(at::zeros({4, 4}));
+            linear->weight.set_data(at::zeros({4, 4}, at::kFloat));
             static_cast<void>(at::rand({5}, at::kFloat));
             if (fail)
                 throw std::runtime_error{"meddled"};

@@ -12,6 +12,7 @@
 #include <component_benchmark/core/options.hpp>
 
 #include <ATen/Parallel.h>
+#include <ATen/ThreadLocalState.h>
 #include <torch/csrc/autograd/engine.h>
 #include <torch/version.h>
 
@@ -100,6 +101,7 @@ private:
         session_ = std::make_unique<session>(tree_, wanted_, to_copy);
         at::Tensor loss;
         try {
+            at::ThreadLocalStateGuard const grad_mode_and_autocast{at::ThreadLocalState{}};
             loss = run(*session_);
         } catch (...) {
             throw error{capture_failure(current_failure())};

@@ -7,7 +7,6 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
-#include <ATen/ThreadLocalState.h>
 #include <torch/nn/module.h>
 
 #include <string>
@@ -17,9 +16,10 @@
 
 namespace component_benchmark::capture {
 
-/// Saves parameters, buffers, gradients, `requires_grad`, training flags, generators, thread-local
-/// state (grad mode, autocast), default dtype, threads and determinism; `put_back` restores all.
-/// While it lives the model's `.grad` are taken away, so nothing can be added to them.
+/// Saves parameters, buffers, gradients, `requires_grad`, training flags, generators, default
+/// dtype, threads and determinism; `put_back` restores all. (Grad mode and autocast are the
+/// thread's: they are guarded where user's code runs.) While it lives the model's `.grad` are taken
+/// away, so nothing can be added to them.
 class model_state {
 public:
     explicit model_state(torch::nn::Module& root) : generators_{default_generators()} {
@@ -65,7 +65,6 @@ public:
         if (done_)
             return report_;
         done_ = true;
-        at::ThreadLocalState::setThreadLocalState(thread_);
         for (auto& tensor : tensors_) {
             if (restore_value(tensor))
                 report_.changed.push_back(tensor.name);
@@ -170,7 +169,6 @@ private:
     std::unordered_map<c10::TensorImpl const*, std::size_t> index_;
     std::vector<std::pair<torch::nn::Module*, bool>> training_;
     generator_states generators_;
-    at::ThreadLocalState thread_;
     caffe2::TypeMeta default_dtype_ = c10::get_default_dtype();
     int threads_ = at::get_num_threads();
     bool deterministic_ = at::globalContext().deterministicAlgorithms();

@@ -12,6 +12,12 @@
 
 namespace component_benchmark::hook {
 
+/// A norm that threw before it reached its operator has ended, at the latest when the next begins.
+[[gnu::noinline, gnu::cold]] inline void drop_open_norm() {
+    if (std::exchange(current->open_norm, false))
+        current->fail();
+}
+
 /// The forward of `Norm` begins; the operator ends it.
 template<class Norm>
 [[gnu::noinline, gnu::cold]] void begin_norm(Norm& norm, at::Tensor const& input) {
@@ -63,6 +69,8 @@ using norm_operator = at::Tensor (*)(at::Tensor const&, std::optional<at::Tensor
         static auto* const real = reinterpret_cast<void (*)(void*, at::Tensor const&)>( \
             component_benchmark::hook::next_symbol( \
                 component_benchmark::hook::check_input_dim_symbol<torch::nn::Impl>().c_str())); \
+        if (component_benchmark::hook::current != nullptr) [[unlikely]] \
+            component_benchmark::hook::drop_open_norm(); \
         real(this, input); \
         if (component_benchmark::hook::current != nullptr) [[unlikely]] \
             component_benchmark::hook::begin_norm(*this, input); \
