@@ -1,5 +1,8 @@
 // A preprocessor, a profiler and a sink of your own: plain structs, no base class, no registration.
 #include <component_benchmark/component_benchmark.hpp>
+#include <component_benchmark/concepts.hpp>
+#include <component_benchmark/result/columns.hpp>
+#include <component_benchmark/result/document.hpp>
 
 #include <boost/hana/define_struct.hpp>
 
@@ -9,8 +12,6 @@
 #include <string>
 
 namespace cb = component_benchmark;
-
-#if COMPONENT_BENCHMARK_ENABLED
 
 // A profiler: what the outputs of one call take in memory. It finds its numbers through the
 // component's calls; a call is made again with prepare() and forward().
@@ -101,11 +102,3 @@ int main() {
     auto const report = pipeline.run(cb::provide(layer, batch));
     return report.failures().empty() ? 0 : 1;
 }
-
-#else
-
-int main() {
-    std::puts("built with COMPONENT_BENCHMARK_ENABLED=0: nothing is profiled");
-}
-
-#endif

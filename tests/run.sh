@@ -41,7 +41,7 @@ build_configuration() {
     shift
     say "$name: building"
     if ! configure "$folder" -D COMPONENT_BENCHMARK_LIBTORCH_ROOT="$libtorch" -D COMPONENT_BENCHMARK_MOVIELENS="$movielens" \
-        -D COMPONENT_BENCHMARK_TEST_ALL="$all" "$@"; then
+        -D COMPONENT_BENCHMARK_TEST_ALL="$all" -D COMPONENT_BENCHMARK_GATE_MEMORY="$root/build/tests/gates" "$@"; then
         note_broken "$name: CMake cannot configure it"
         return 1
     fi

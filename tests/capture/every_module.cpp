@@ -132,10 +132,10 @@ private:
     [[gnu::noinline]] void append(char const* method, char const* what,
                                   std::shared_ptr<nn::Module> module, tensors inputs,
                                   tensors (*call_of)(nn::Module&, tensors const&)) {
-        auto type = c10::demangle(typeid(*module).name());
+        auto const& dynamic = *module;
+        auto type = c10::demangle(typeid(dynamic).name());
         type.erase(0, type.rfind("::") + 2);
-        examples_.push_back(
-            {type, method, what, std::move(module), std::move(inputs), call_of});
+        examples_.push_back({type, method, what, std::move(module), std::move(inputs), call_of});
     }
 
     std::vector<example> examples_;
@@ -477,10 +477,9 @@ void add_attention(example_list& list) {
                   [](auto& module, tensors const& in) {
                       return module.forward(in[0], in[1], in[2], {}, false, in[3], false);
                   });
-    list.add_call("forward", "with padding", attention, {query, memory, memory, padding},
-                  [](auto& module, tensors const& in) {
-                      return module.forward(in[0], in[1], in[2], in[3]);
-                  });
+    list.add_call(
+        "forward", "with padding", attention, {query, memory, memory, padding},
+        [](auto& module, tensors const& in) { return module.forward(in[0], in[1], in[2], in[3]); });
     list.add("with other keys",
              nn::MultiheadAttention(
                  nn::MultiheadAttentionOptions(8, 2).kdim(6).vdim(6).add_bias_kv(true)),
@@ -817,7 +816,7 @@ private:
         }
         expected_ = {call_alone(one_, observed[0], {}),
                      call_alone(one_, observed[1], output_gradients)};
-        for (int call = 0; call < 2; ++call) {
+        for (std::size_t call = 0; call < observed.size(); ++call) {
             INFO("two calls by hand differ");
             CHECK(difference(expected_[call].outputs, observed[call].outputs) == "");
         }

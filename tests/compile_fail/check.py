@@ -45,4 +45,4 @@ def check(asked):
 
 
 asked = gate.arguments("source")
-gate.run_once(asked.memory, [gate.root / "include", here, tests / "support"], lambda: check(asked))
+gate.run_once(asked, [gate.root / "include", here, tests / "support"], lambda: check(asked))

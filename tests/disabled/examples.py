@@ -17,4 +17,4 @@ def check(asked):
 
 
 asked = gate.arguments("example")
-gate.run_once(asked.memory, [gate.root / "include", examples], lambda: check(asked))
+gate.run_once(asked, [gate.root / "include", examples], lambda: check(asked))

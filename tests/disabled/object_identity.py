@@ -58,17 +58,6 @@ def write(folder, case, change):
             (folder / "models" / header.name).write_text(change(header.read_text()))
 
 
-def precompiled(folder, asked, flags):
-    """Flags that bring the torch headers of the model precompiled: they take most of the time."""
-    if not asked.case.startswith("deepfm"):
-        return []
-    includes = {line for header in models.glob("*.hpp") for line in header.read_text().splitlines()
-                if re.match(r"#include <(torch|ATen|c10)/", line)}
-    (folder / "torch.hpp").write_text("\n".join(sorted(includes)) + "\n")
-    status, said = gate.compile(asked.compiler, [*flags, "-x", "c++-header", "torch.hpp", "-o", "torch.hpp.gch"], cwd=folder)
-    return ["-include", "torch.hpp"] if status == 0 else []
-
-
 def object_of(folder, asked, flags):
     status, said = gate.compile(asked.compiler, [*flags, "-c", "unit.cpp", "-o", "unit.o"], cwd=folder)
     if status != 0:
@@ -87,14 +76,12 @@ def sections(content, folder):
 def compare(folder, asked, level):
     flags = gate.flags_of(asked.flags) + ["-DCOMPONENT_BENCHMARK_ENABLED=0", "-I.", *level]
     where = f"{asked.case}, {pathlib.Path(asked.compiler).name} {' '.join(level)}"
-    # The twin has parameters that nobody uses.
-    quiet = [] if asked.case.startswith("deepfm") else gate.warnings
-    flags += precompiled(folder, asked, flags)
     write(folder, asked.case, str)
-    off, said = object_of(folder, asked, flags + quiet)
+    off, said = object_of(folder, asked, flags + gate.warnings)
     if off is None:
         return f"off mode does not compile ({where}):\n{said}"
     write(folder, asked.case, blanked)
+    # Without warnings: the twin has parameters that nobody uses.
     twin, said = object_of(folder, asked, flags)
     if twin is None:
         return f"the twin with blanked lines does not compile ({where}):\n{said}"
@@ -119,4 +106,4 @@ def check(asked):
 
 asked = gate.arguments("case")
 inputs = [gate.root / "include", here, *([models] if asked.case.startswith("deepfm") else [])]
-gate.run_once(asked.memory, inputs, lambda: check(asked))
+gate.run_once(asked, inputs, lambda: check(asked))

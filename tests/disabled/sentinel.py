@@ -63,4 +63,4 @@ def check(asked):
 
 
 asked = gate.arguments("hooks")
-gate.run_once(asked.memory, [gate.root / "include"], lambda: check(asked))
+gate.run_once(asked, [gate.root / "include"], lambda: check(asked))

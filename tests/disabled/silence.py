@@ -29,4 +29,4 @@ def check(asked):
 
 
 asked = gate.arguments()
-gate.run_once(asked.memory, [gate.root / "include", here], lambda: check(asked))
+gate.run_once(asked, [gate.root / "include", here], lambda: check(asked))

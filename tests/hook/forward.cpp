@@ -507,7 +507,7 @@ TEST_CASE("values that are not tensors tell calls apart", "[hook]") {
     CHECK(r[0].stored->values() != r[1].stored->values());
 }
 
-TEST_CASE("nothing is recorded when nobody listens", "[hook]") {
+TEST_CASE("a hooked forward records nothing when nobody listens", "[hook]") {
     Plain module;
     CHECK(cb::hook::current == nullptr);
     CHECK(torch::equal(module.forward(ones()), ones() * 2));

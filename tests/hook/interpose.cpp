@@ -1,6 +1,5 @@
 // tests: LibTorch's own forwards, seen without an edit; nothing else about them may change
 #include "support/catch2.hpp"
-
 #include <component_benchmark/capture/session.hpp>
 #include <component_benchmark/hook/forward.hpp>
 
@@ -8,7 +7,6 @@
 
 #include <atomic>
 #include <memory>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -208,7 +206,8 @@ TEST_CASE("default arguments keep working, and a recorded call has all arguments
 TEST_CASE("types, clones and containers of LibTorch stay what they are", "[hook]") {
     nn::Sequential sequence(nn::Linear(3, 4), nn::ReLU(), nn::Dropout(0.5), nn::Linear(4, 2));
     auto const x = at::randn({5, 3});
-    CHECK(typeid(sequence->at<nn::LinearImpl>(0)) == typeid(nn::LinearImpl));
+    auto const& first = sequence->at<nn::LinearImpl>(0);
+    CHECK(typeid(first) == typeid(nn::LinearImpl));
     CHECK(sequence->at<nn::LinearImpl>(3).options.in_features() == 4);
     CHECK(sequence->children()[1]->as<nn::ReLU>() != nullptr);
     CHECK(sequence->children()[1]->as<nn::Linear>() == nullptr);
@@ -264,8 +263,9 @@ TEST_CASE("calls that LibTorch makes inside itself are seen under their parent",
     auto encoder = model.add("encoder", nn::TransformerEncoder(layer, 1));
     auto const x = at::randn({3, 2, 4});
     recording record{model};
-    auto const [plain, recorded] =
-        plain_and_recorded(record, [&] { return std::vector{layer(x), encoder(x)}; });
+    auto const [plain, recorded] = plain_and_recorded(record, [&] {
+        return std::vector{layer(x), encoder(x)};
+    });
     CHECK(same(plain, recorded));
 
     auto const in_layer = [](std::string const& path) {
@@ -316,12 +316,9 @@ TEST_CASE("a pool that asks itself for indices is one call", "[hook]") {
     auto const x = at::randn({2, 6, 6});
     recording record{model};
     auto const [plain, recorded] = plain_and_recorded(record, [&] {
-        return std::vector{max(x),
-                           std::get<1>(max->forward_with_indices(x)),
-                           adaptive(x),
-                           std::get<1>(adaptive->forward_with_indices(x)),
-                           fractional(x),
-                           std::get<1>(fractional->forward_with_indices(x))};
+        return std::vector{max(x),        std::get<1>(max->forward_with_indices(x)),
+                           adaptive(x),   std::get<1>(adaptive->forward_with_indices(x)),
+                           fractional(x), std::get<1>(fractional->forward_with_indices(x))};
     });
     CHECK(same(plain, recorded));
     CHECK(record.calls() == lines{"max(MaxPool1d)", "max(MaxPool1d)", "adaptive(AdaptiveMaxPool1d)",
@@ -355,14 +352,15 @@ TEST_CASE("a normalisation layer that throws leaves no open call", "[hook]") {
     // the size of the batch is looked at after the call has begun
     record.of([&] { return model.forward(at::randn({4, 3}), false); });
     CHECK_FALSE(record.has_open_call());
-    CHECK(record.calls() == lines{"(careful)", "norm(BatchNorm1d) in , threw", "after(Linear) in "});
+    CHECK(record.calls() ==
+          lines{"(careful)", "norm(BatchNorm1d) in , threw", "after(Linear) in "});
 
     // an operator that runs next is not taken for the end of the norm
     recording second{model};
     second.of([&] { return model.forward(at::randn({4, 3}), true); });
     CHECK_FALSE(second.has_open_call());
-    CHECK(second.calls() == lines{"(careful)", "norm(BatchNorm1d) in , threw",
-                                  "functional(functional_norm) in "});
+    CHECK(second.calls() ==
+          lines{"(careful)", "norm(BatchNorm1d) in , threw", "functional(functional_norm) in "});
     CHECK(second[0].finished);
     CHECK(second[2].finished);
 

@@ -127,9 +127,9 @@ def check_includes():
 
 
 def check_single_places():
-    for what in in_one_header:
+    for what, where in in_one_header.items():
         users = sorted({(header, number) for header in headers() for number, _, name in includes_of(header)
-                        if begins(name, (what,))})
+                        if begins(name, (what,)) and unit_of(header) in where})
         first = users[0][0] if users else None
         for header, number in users:
             if header != first:

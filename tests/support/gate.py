@@ -13,15 +13,13 @@ root = pathlib.Path(__file__).resolve().parents[2]
 warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 
 
-def arguments(*positional, **options):
+def arguments(*positional):
     parser = argparse.ArgumentParser()
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--flags", required=True, type=pathlib.Path, help="include folders and definitions of a target")
     parser.add_argument("--memory", required=True, type=pathlib.Path, help="where to keep what has passed")
     for name in positional:
         parser.add_argument(name)
-    for name, default in options.items():
-        parser.add_argument("--" + name, default=default, type=type(default))
     return parser.parse_args()
 
 
@@ -42,15 +40,14 @@ def files_below(paths):
         yield from sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
 
 
-def run_once(memory, inputs, gate):
+def run_once(asked, inputs, gate):
     """Runs `gate`, a function that gives sentences, unless it has passed with the same inputs, files and flags."""
-    digest = hashlib.sha256("\0".join(sys.argv).encode())
-    for tool in [one for one in sys.argv if one.startswith("/") and "++" in one]:
-        digest.update(subprocess.run([tool, "--version"], capture_output=True, check=True).stdout)
-    code = pathlib.Path(sys.argv[0]).resolve()
-    for file in files_below([pathlib.Path(__file__), code, *inputs]):
+    version = subprocess.run([asked.compiler, "--version"], capture_output=True, text=True, check=True).stdout
+    wishes = [value for name, value in vars(asked).items() if name not in ("flags", "memory")]
+    digest = hashlib.sha256(repr([version, wishes, flags_of(asked.flags)]).encode())
+    for file in files_below([pathlib.Path(__file__), pathlib.Path(sys.argv[0]).resolve(), *inputs]):
         digest.update(str(file).encode() + b"\0" + file.read_bytes())
-    passed = memory / digest.hexdigest()
+    passed = asked.memory / digest.hexdigest()
     if passed.exists():
         print("unchanged since it passed")
         sys.exit(0)
@@ -58,7 +55,7 @@ def run_once(memory, inputs, gate):
     for sentence in sentences:
         print(sentence)
     if not sentences:
-        memory.mkdir(parents=True, exist_ok=True)
+        asked.memory.mkdir(parents=True, exist_ok=True)
         passed.touch()
     sys.exit(1 if sentences else 0)
 

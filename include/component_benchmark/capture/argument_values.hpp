@@ -17,8 +17,7 @@ class argument_values {
 public:
     template<class... Arguments>
     explicit argument_values(std::tuple<Arguments...> const& arguments) {
-        std::apply([this](auto const&... argument) { (save<Arguments>(argument), ...); },
-                   arguments);
+        std::apply([&](auto const&... argument) { (save<Arguments>(argument), ...); }, arguments);
     }
     argument_values(argument_values const&) = delete;
     argument_values& operator=(argument_values const&) = delete;

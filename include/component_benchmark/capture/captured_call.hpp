@@ -79,6 +79,29 @@ struct captured_call {
                 return true;
         return false;
     }
+
+    /// Cuts the arguments off the graph of the captured forward; they become leaves.
+    void detach() {
+        if (stored != nullptr && !has_own_arguments)
+            stored->each_argument([](at::Tensor& argument) {
+                if (argument.is_inference())
+                    return;
+                auto const requires_grad = argument.requires_grad();
+                argument = argument.detach();
+                if (requires_grad)
+                    argument.requires_grad_(true);
+            });
+        inputs.clear();
+        outputs.clear();
+        output_edges.clear();
+    }
+
+    /// Gives back what only a replay needs.
+    void release() {
+        stored.reset();
+        context.reset();
+        gradients.clear();
+    }
 };
 
 }  // namespace component_benchmark::capture

@@ -3,6 +3,8 @@
 
 #include <component_benchmark/capture/component.hpp>
 #include <component_benchmark/capture/model_state.hpp>
+#include <component_benchmark/capture/output_gradients.hpp>
+#include <component_benchmark/capture/rehearsal.hpp>
 #include <component_benchmark/capture/sequential.hpp>
 #include <component_benchmark/capture/session.hpp>
 #include <component_benchmark/capture/shapes.hpp>
@@ -13,7 +15,6 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/ThreadLocalState.h>
-#include <torch/csrc/autograd/engine.h>
 #include <torch/version.h>
 
 #include <algorithm>
@@ -36,14 +37,14 @@ public:
 
     captured_model(torch::nn::Module& root, options const& wishes, step run)
         : tree_{root}, state_{root}, depth_{wishes.depth}, wanted_(wanted_rows()) {
-        std::unordered_set<std::size_t> to_copy;
-        capture(run, to_copy);
-        to_copy = calls_to_copy(wishes.copy_arguments);
-        if (!to_copy.empty()) {
+        capture(run, {});
+        if (auto const to_copy = calls_to_copy(wishes.copy_arguments); !to_copy.empty()) {
             state_.rewind();
             capture(run, to_copy);
         }
-        finish_capture();
+        infer_calls();
+        for (std::size_t number = 0; number < session_->calls().size(); ++number)
+            settle(number);
         for (auto& facts : tree_.nodes())
             if (facts.depth > depth_)
                 facts.state = status::filtered;
@@ -53,8 +54,14 @@ public:
     [[nodiscard]] std::vector<node> const& nodes() const noexcept { return tree_.nodes(); }
 
     [[nodiscard]] component_benchmark::environment environment() const {
-        return {TORCH_VERSION, "cpu", at::get_num_threads(), has_gradients_ ? "captured" : "ones",
-                warnings_};
+        auto const parameters = tree_.module(0).parameters();
+        std::vector<std::string> warnings;
+        for (auto const& [type, times] : session_->unregistered())
+            warnings.push_back(type + ", called " + std::to_string(times) +
+                               (times == 1 ? " time" : " times") +
+                               ", is no registered submodule and has no row");
+        return {TORCH_VERSION, parameters.empty() ? "cpu" : parameters.front().device().str(),
+                at::get_num_threads(), has_gradients_ ? "captured" : "ones", std::move(warnings)};
     }
 
     /// All recorded calls as rows of the report.
@@ -70,13 +77,16 @@ public:
     /// its arguments afterwards.
     template<class Visit>
     void for_each(Visit&& visit) {
+        rehearsal rehearse{tree_, state_};
         for (auto const row : breadth_first()) {
             auto one = make_component(row);
-            rehearse(row, one);
-            if (!one.calls().empty())
+            if (auto why = rehearse.run(row, one); !why.empty())
+                give_up(row, one, status::failed, std::move(why));
+            else if (!one.calls().empty())
                 tree_.nodes()[row].state = status::ok;
             visit(row, one);
-            release(row);
+            for (auto const number : calls_of_[row])
+                session_->calls()[number].release();
         }
         malloc_trim(0);
     }
@@ -84,12 +94,12 @@ public:
     verification put_back() { return state_.put_back(); }
 
 private:
-    std::vector<bool> wanted_rows() const {
+    [[nodiscard]] std::vector<bool> wanted_rows() const {
         auto const& nodes = tree_.nodes();
         std::vector<bool> wanted(nodes.size());
         for (std::size_t row = 0; row < nodes.size(); ++row) {
             auto const parent =
-                static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, nodes[row].parent));
+                static_cast<std::size_t>((std::max)(std::ptrdiff_t{0}, nodes[row].parent));
             // the calls of a Sequential are inferred from those of its children
             wanted[row] = nodes[row].depth <= depth_ ||
                           (wanted[parent] && is_sequential(tree_.module(parent)));
@@ -106,7 +116,9 @@ private:
         } catch (...) {
             throw error{capture_failure(current_failure())};
         }
-        find_gradients(loss);
+        has_gradients_ = loss.defined();
+        if (has_gradients_)
+            find_output_gradients(loss, session_->calls());
     }
 
     [[nodiscard]] std::string capture_failure(std::string const& what) const {
@@ -119,31 +131,6 @@ private:
                ") on inputs " + shapes_text(deepest->inputs) + ": " + what;
     }
 
-    // The gradients of all outputs in one backward that leaves every `.grad` alone.
-    void find_gradients(at::Tensor const& loss) {
-        has_gradients_ = loss.defined();
-        if (!has_gradients_)
-            return;
-        if (!loss.requires_grad() || loss.numel() != 1)
-            throw error{"the loss must be one number that requires a gradient; it has shape " +
-                        shape_text(loss) +
-                        (loss.requires_grad() ? "" : " and requires no gradient")};
-        torch::autograd::edge_list edges;
-        for (auto const& call : session_->calls())
-            for (auto const& edge : call.output_edges)
-                if (edge.is_valid())
-                    edges.push_back(edge);
-        auto const gradients = torch::autograd::Engine::get_default_engine().execute(
-            {torch::autograd::impl::gradient_edge(loss)}, {at::ones_like(loss)},
-            /*keep_graph=*/false, /*create_graph=*/false, /*accumulate_grad=*/false, edges);
-        std::size_t next = 0;
-        for (auto& call : session_->calls()) {
-            call.has_gradients = true;
-            for (auto const& edge : call.output_edges)
-                call.gradients.push_back(edge.is_valid() ? gradients[next++] : at::Tensor{});
-        }
-    }
-
     // Calls whose arguments changed after they were captured: by themselves or by what came later.
     [[nodiscard]] std::unordered_set<std::size_t> calls_to_copy(bool all) const {
         std::unordered_set<std::size_t> found;
@@ -154,76 +141,34 @@ private:
         return found;
     }
 
-    void finish_capture() {
-        auto& nodes = tree_.nodes();
+    void infer_calls() {
+        auto const& nodes = tree_.nodes();
         auto& calls = session_->calls();
-        for (auto row = nodes.size(); row-- > 0;)
-            if (nodes[row].alias_of == node::none && wanted_[row] && session_->counts()[row] == 0 &&
+        for (std::size_t row = 0; row < nodes.size(); ++row)
+            if (nodes[row].alias_of == node::none && wanted_[row] &&
                 is_sequential(tree_.module(row)))
                 infer_sequential(tree_, calls, row);
-        sort_calls();
+        sort_calls(tree_, calls);
         if (nodes.size() > 1 && calls.size() <= 1)
             throw error{
                 "no call of a submodule of " + nodes[0].type +
                 " was captured: link component_benchmark::torch, and write "
                 "CB_FORWARD(arguments...); as the first line of the forward of your modules"};
-        for (auto& call : calls)
-            settle(call);
-        for (auto const& [type, times] : session_->unregistered())
-            warnings_.push_back(type + " was called " + std::to_string(times) +
-                                " times and is not a registered submodule; it has no row");
-    }
-
-    // Inferred calls were added behind the others; a parent stands before its children.
-    void sort_calls() {
-        auto& calls = session_->calls();
-        std::vector<std::size_t> first(calls.size());  // begin of the call, in recorded order
-        std::vector<std::size_t> order(calls.size());
-        for (std::size_t number = 0; number < calls.size(); ++number)
-            first[number] = order[number] = number;
-        for (std::size_t number = 0; number < calls.size(); ++number)
-            if (auto const parent = calls[number].parent;
-                parent >= static_cast<std::ptrdiff_t>(number)) {
-                auto& begin = first[static_cast<std::size_t>(parent)];
-                begin = (std::min)(begin, first[number]);
-            }
-        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-            return std::pair{first[a], tree_.nodes()[calls[a].row].depth} <
-                   std::pair{first[b], tree_.nodes()[calls[b].row].depth};
-        });
-        std::vector<std::ptrdiff_t> place(calls.size());
-        for (std::size_t position = 0; position < order.size(); ++position)
-            place[order[position]] = static_cast<std::ptrdiff_t>(position);
-        std::deque<captured_call> sorted;
-        for (auto const number : order) {
-            auto& call = sorted.emplace_back(std::move(calls[number]));
-            if (call.parent != captured_call::none)
-                call.parent = place[static_cast<std::size_t>(call.parent)];
-        }
-        calls = std::move(sorted);
+        calls_of_.resize(nodes.size());
     }
 
     // From here on the graph of the captured forward is not needed.
-    void settle(captured_call& call) {
+    void settle(std::size_t number) {
+        auto& call = session_->calls()[number];
         describe(call);
+        call.detach();
+        calls_of_[call.row].push_back(number);
         auto& facts = tree_.nodes()[call.row];
         if (facts.calls++ == 0) {
             facts.in_shapes = call.in_shapes;
             facts.out_shapes = call.out_shapes;
             facts.dtypes = call.dtypes;
         }
-        if (call.stored != nullptr && !call.has_own_arguments)
-            call.stored->each_argument([](at::Tensor& argument) {
-                if (argument.is_inference())
-                    return;
-                auto const requires_grad = argument.requires_grad();
-                argument = argument.detach();
-                if (requires_grad)
-                    argument.requires_grad_(true);
-            });
-        call.inputs.clear();
-        call.outputs.clear();
-        call.output_edges.clear();
     }
 
     [[nodiscard]] std::vector<std::size_t> breadth_first() const {
@@ -242,11 +187,8 @@ private:
         component made{tree_.nodes()[row], tree_.module(row)};
         std::unordered_map<std::string, std::size_t> groups;
         std::string why;
-        auto& calls = session_->calls();
-        for (std::size_t number = 0; number < calls.size(); ++number) {
-            auto& call = calls[number];
-            if (call.row != row)
-                continue;
+        for (auto const number : calls_of_[row]) {
+            auto& call = session_->calls()[number];
             if (!call.replayable()) {
                 why = call.opaque.empty() ? "it threw while it was captured" : call.opaque;
                 continue;
@@ -256,63 +198,17 @@ private:
                 made.calls().emplace_back(call, tree_.module(row));
             made.calls()[known->second].add(number);
         }
-        if (made.calls().empty() && !why.empty()) {
-            made.give_up(why);
-            set_state(row, status::opaque, why);
-        }
+        if (made.calls().empty() && !why.empty())
+            give_up(row, made, status::opaque, std::move(why));
+        else if (!why.empty())
+            tree_.nodes()[row].reason = "not all of its calls can be made again: " + why;
         return made;
     }
 
-    // One run before anything is measured: shows whether the component runs alone, and, by value,
-    // whether it writes parameters, even where no version counter moves.
-    void rehearse(std::size_t row, component& one) {
-        try {
-            auto const check = !proven_clean(row);
-            for (auto& group : one.calls()) {
-                {
-                    auto replay = group.replay();
-                    replay.prepare();
-                    replay.forward();
-                    if (replay.prepare_backward())
-                        replay.backward();
-                }
-                if (check && state_.differs(one.module())) {
-                    group.rewind_with(state_);
-                    state_.rewind();
-                    writes_.insert(row);
-                }
-            }
-            if (!one.calls().empty() && !writes_.contains(row))
-                clean_.insert(row);
-        } catch (...) {
-            auto const why = current_failure();
-            one.give_up(why);
-            set_state(row, status::failed, why);
-            state_.rewind();
-        }
-    }
-
-    // The replay of an ancestor ran this module too, and wrote nothing.
-    [[nodiscard]] bool proven_clean(std::size_t row) const {
-        for (auto above = static_cast<std::ptrdiff_t>(row); above != node::none;
-             above = tree_.nodes()[static_cast<std::size_t>(above)].parent)
-            if (clean_.contains(static_cast<std::size_t>(above)))
-                return true;
-        return false;
-    }
-
-    void set_state(std::size_t row, status state, std::string const& why) {
+    void give_up(std::size_t row, component& one, status state, std::string why) {
         tree_.nodes()[row].state = state;
         tree_.nodes()[row].reason = why;
-    }
-
-    void release(std::size_t row) {
-        for (auto& call : session_->calls())
-            if (call.row == row) {
-                call.stored.reset();
-                call.context.reset();
-                call.gradients.clear();
-            }
+        one.give_up(std::move(why));
     }
 
     module_tree tree_;
@@ -320,10 +216,8 @@ private:
     std::size_t depth_;
     std::vector<bool> wanted_;
     std::unique_ptr<session> session_;
+    std::vector<std::vector<std::size_t>> calls_of_;  ///< numbers of the calls of each row
     bool has_gradients_ = false;
-    std::vector<std::string> warnings_;
-    std::unordered_set<std::size_t> clean_;
-    std::unordered_set<std::size_t> writes_;
 };
 
 }  // namespace component_benchmark::capture

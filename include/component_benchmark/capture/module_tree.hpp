@@ -6,6 +6,7 @@
 #include <c10/util/Type.h>
 #include <torch/nn/module.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -43,6 +44,13 @@ public:
     [[nodiscard]] std::ptrdiff_t row_of(torch::nn::Module const* module) const {
         auto const found = rows_.find(module);
         return found == rows_.end() ? node::none : found->second;
+    }
+
+    /// The module of this row is registered at another path too.
+    [[nodiscard]] bool is_shared(std::size_t row) const {
+        return std::any_of(nodes_.begin(), nodes_.end(), [row](node const& one) {
+            return one.alias_of == static_cast<std::ptrdiff_t>(row);
+        });
     }
 
 private:

@@ -8,6 +8,7 @@
 
 #include <torch/nn/modules/container/sequential.h>
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <typeinfo>
@@ -28,6 +29,8 @@ namespace detail {
     std::deque<captured_call> const& calls, std::vector<std::size_t> const& children,
     std::size_t first) {
     std::vector<std::size_t> chain{first};
+    if (calls[first].inputs.size() != 1)
+        return std::nullopt;
     for (std::size_t position = 1; position < children.size(); ++position) {
         auto const& before = calls[chain.back()];
         auto next = chain.back() + 1;
@@ -110,6 +113,7 @@ namespace detail {
 }  // namespace detail
 
 /// Adds the calls of one Sequential behind `calls` and makes it the parent of its children's calls.
+/// Where a call of its first child is not the begin of such a pass, no call is added at all.
 inline void infer_sequential(module_tree const& tree, std::deque<captured_call>& calls,
                              std::size_t row) {
     auto& module = dynamic_cast<torch::nn::SequentialImpl&>(tree.module(row));
@@ -118,20 +122,52 @@ inline void infer_sequential(module_tree const& tree, std::deque<captured_call>&
         children.push_back(static_cast<std::size_t>(tree.row_of(child.get())));
     if (children.empty())
         return;
+    std::vector<std::vector<std::size_t>> passes;
+    for (std::size_t number = 0; number < calls.size(); ++number) {
+        if (calls[number].row != children.front())
+            continue;
+        if (auto pass = detail::chain_from(calls, children, number))
+            passes.push_back(std::move(*pass));
+        else if (!tree.is_shared(children.front()))
+            return;
+    }
     std::int64_t index = 0;
-    for (std::size_t number = 0, recorded = calls.size(); number < recorded; ++number) {
-        auto const& first = calls[number];
-        if (first.row != children.front() || first.inputs.size() != 1 || !first.replayable())
-            continue;
-        auto const chain = detail::chain_from(calls, children, number);
-        if (!chain)
-            continue;
-        auto call = detail::joined(calls, *chain, module, row);
+    for (auto const& pass : passes) {
+        auto call = detail::joined(calls, pass, module, row);
         call.index = index++;
-        for (auto const member : *chain)
+        for (auto const member : pass)
             calls[member].parent = static_cast<std::ptrdiff_t>(calls.size());
         calls.push_back(std::move(call));
     }
+}
+
+/// Puts inferred calls, which were added behind the others, before those of their children.
+inline void sort_calls(module_tree const& tree, std::deque<captured_call>& calls) {
+    std::vector<std::size_t> begin(calls.size());  // in recorded order
+    std::vector<std::size_t> order(calls.size());
+    for (std::size_t number = 0; number < calls.size(); ++number)
+        begin[number] = order[number] = number;
+    for (std::size_t number = 0; number < calls.size(); ++number)
+        if (auto const parent = calls[number].parent;
+            parent > static_cast<std::ptrdiff_t>(number)) {
+            auto& first = begin[static_cast<std::size_t>(parent)];
+            first = (std::min)(first, number);
+        }
+    auto const key = [&](std::size_t number) {
+        return std::pair{begin[number], tree.nodes()[calls[number].row].depth};
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    std::vector<std::ptrdiff_t> place(calls.size());
+    for (std::size_t position = 0; position < order.size(); ++position)
+        place[order[position]] = static_cast<std::ptrdiff_t>(position);
+    std::deque<captured_call> sorted;
+    for (auto const number : order) {
+        auto& call = sorted.emplace_back(std::move(calls[number]));
+        if (call.parent != captured_call::none)
+            call.parent = place[static_cast<std::size_t>(call.parent)];
+    }
+    calls = std::move(sorted);
 }
 
 }  // namespace component_benchmark::capture

@@ -1,0 +1,47 @@
+// CAPTURE: the gradients that the loss really sends to the outputs of every call
+#pragma once
+
+#include <component_benchmark/capture/captured_call.hpp>
+#include <component_benchmark/capture/shapes.hpp>
+#include <component_benchmark/core/error.hpp>
+#include <component_benchmark/core/failure.hpp>
+
+#include <ATen/ops/ones_like.h>
+#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <deque>
+#include <string>
+
+namespace component_benchmark::capture {
+
+/// One backward from `loss`, a scalar, through the graph of the captured forward, which it uses up.
+/// Every `.grad` is left alone. Throws `error` when the loss is no scalar that requires a gradient
+/// or the backward throws.
+inline void find_output_gradients(at::Tensor const& loss, std::deque<captured_call>& calls) {
+    if (!loss.requires_grad() || loss.numel() != 1)
+        throw error{"the loss must be one number that requires a gradient; it has shape " +
+                    shape_text(loss) + (loss.requires_grad() ? "" : " and requires no gradient")};
+    // Edges, not tensors: an output that is edited in place later has moved on in the graph.
+    torch::autograd::edge_list edges;
+    for (auto const& call : calls)
+        for (auto const& edge : call.output_edges)
+            if (edge.is_valid())
+                edges.push_back(edge);
+    torch::autograd::variable_list gradients;
+    try {
+        gradients = torch::autograd::Engine::get_default_engine().execute(
+            {torch::autograd::impl::gradient_edge(loss)}, {at::ones_like(loss)},
+            /*keep_graph=*/false, /*create_graph=*/false, /*accumulate_grad=*/false, edges);
+    } catch (...) {
+        throw error{"the backward from the loss failed: " + current_failure()};
+    }
+    std::size_t next = 0;
+    for (auto& call : calls) {
+        call.has_gradients = true;
+        for (auto const& edge : call.output_edges)
+            call.gradients.push_back(edge.is_valid() ? gradients[next++] : at::Tensor{});
+    }
+}
+
+}  // namespace component_benchmark::capture

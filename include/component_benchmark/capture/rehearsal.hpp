@@ -1,0 +1,66 @@
+// CAPTURE: one run of a component before anything is measured
+#pragma once
+
+#include <component_benchmark/capture/component.hpp>
+#include <component_benchmark/capture/model_state.hpp>
+#include <component_benchmark/capture/module_tree.hpp>
+#include <component_benchmark/core/failure.hpp>
+
+#include <string>
+#include <unordered_set>
+
+namespace component_benchmark::capture {
+
+/// Shows whether a component runs alone, and, by value, whether it writes parameters, even where
+/// no version counter moves. A component that does is put back before every repetition.
+class rehearsal {
+public:
+    rehearsal(module_tree const& tree, model_state& state) : tree_{tree}, state_{state} {}
+
+    /// Why the component cannot run alone, or empty.
+    [[nodiscard]] std::string run(std::size_t row, component& one) {
+        try {
+            auto const look = !proven_clean(row);
+            bool writes = false;
+            for (auto& group : one.calls()) {
+                run_once(group);
+                if (look && state_.differs(one.module())) {
+                    group.rewind_with(state_);
+                    state_.rewind();
+                    writes = true;
+                }
+            }
+            if (!one.calls().empty() && !writes)
+                clean_.insert(row);
+            return {};
+        } catch (...) {
+            auto why = current_failure();
+            state_.rewind();
+            return why.empty() ? "it threw" : why;
+        }
+    }
+
+private:
+    static void run_once(call_group& group) {
+        auto replay = group.replay();
+        replay.prepare();
+        replay.forward();
+        if (replay.prepare_backward())
+            replay.backward();
+    }
+
+    // The run of an ancestor ran this module too, and wrote nothing.
+    [[nodiscard]] bool proven_clean(std::size_t row) const {
+        for (auto above = static_cast<std::ptrdiff_t>(row); above != node::none;
+             above = tree_.nodes()[static_cast<std::size_t>(above)].parent)
+            if (clean_.contains(static_cast<std::size_t>(above)))
+                return true;
+        return false;
+    }
+
+    module_tree const& tree_;
+    model_state& state_;
+    std::unordered_set<std::size_t> clean_;
+};
+
+}  // namespace component_benchmark::capture
