@@ -96,8 +96,8 @@ struct model_size {
 struct latency {
     static constexpr char const* name = "latency";
     int warmup = 2;
-    int samples = 20;
-    double budget_s = 2.0;
+    int samples = 50;
+    double budget_s = 1.0;
     bool backward = true;
     off::anything clock{};
     struct result {

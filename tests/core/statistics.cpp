@@ -13,7 +13,7 @@ TEST_CASE("quantiles interpolate between samples", "[statistics]") {
 }
 
 TEST_CASE("the spread is the quartile distance relative to the median", "[statistics]") {
-    CHECK(cb::spread_percent({1, 2, 3, 4, 5}) == Catch::Approx(100.0 * 2.0 / 3.0));
+    CHECK(cb::spread_percent({1, 2, 3, 4, 5}) == Approx(100.0 * 2.0 / 3.0));
     CHECK(cb::spread_percent({2, 2, 2}) == 0.0);
     CHECK(cb::spread_percent({}) == 0.0);
 }

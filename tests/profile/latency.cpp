@@ -27,7 +27,7 @@ TEST_CASE("takes the median of the samples after the warm-up", "[latency]") {
     CHECK(found.latency_ms.value() == 2.0);
     REQUIRE(found.by_call.size() == 1);
     CHECK(found.by_call[0].samples == std::vector<double>{1.0, 9.0, 2.0});
-    CHECK(found.latency_spread_pct.value() == Catch::Approx(100.0 * (5.5 - 1.5) / 2.0));
+    CHECK(found.latency_spread_pct.value() == Approx(100.0 * (5.5 - 1.5) / 2.0));
 }
 
 TEST_CASE("what lies between the clock readings is the component's work alone", "[latency]") {
@@ -89,5 +89,5 @@ TEST_CASE("counts elements and bytes", "[model_size]") {
     auto const found = cb::model_size{}.profile(component);
     CHECK(found.params.value() == 1024);
     CHECK(found.buffers.value() == 0);
-    CHECK(found.model_size_mb.value() == Catch::Approx(0.004096));
+    CHECK(found.model_size_mb.value() == Approx(0.004096));
 }

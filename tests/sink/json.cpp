@@ -83,7 +83,7 @@ TEST_CASE("the JSON report can be read back") {
               cb::name_of(document.nodes[i].state));
     }
     CHECK(report["nodes"]["params"][0] == 145'666);
-    CHECK(report["nodes"]["latency_ms"][0] == Catch::Approx(0.41234));
+    CHECK(report["nodes"]["latency_ms"][0] == Approx(0.41234));
     CHECK(report["nodes"]["total_ms:from"][0] == 1);
     CHECK(report["meta"]["unchanged"]["verified"] == true);
     CHECK(report["meta"]["options"]["json"] == "report.json");

@@ -222,7 +222,7 @@ TEST_CASE("a state that was not compared is never called unchanged") {
     CHECK(contains(cb::to_summary(report), "model state: not verified"));
     report.facts.unchanged = {true, {"parameters"}, {"the user's generator"}, {}};
     CHECK(contains(cb::to_summary(report),
-                   "unchanged where compared (parameters); not compared: "
+                   "unchanged (parameters); not compared: "
                    "the user's generator\n"));
     CHECK_FALSE(contains(cb::to_summary(report), "verified"));
     report.facts.unchanged = {true, {"parameters"}, {}, {"bn.running_mean"}};

@@ -5,6 +5,8 @@
 
 #if __has_include(<catch2/catch_all.hpp>)
 #    include <catch2/catch_all.hpp>
+
+using Catch::Approx;  // as Catch2 2 names it
 #else
 #    include <catch2/catch.hpp>
 

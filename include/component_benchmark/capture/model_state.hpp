@@ -162,7 +162,7 @@ private:
         }
         report_.compared = {std::to_string(parameters) + " parameters",
                             std::to_string(buffers) + " buffers", "generators"};
-        report_.not_compared.emplace_back("unregistered tensors and generators");
+        report_.not_compared.emplace_back("unregistered tensors");
     }
 
     std::vector<saved_tensor> tensors_;

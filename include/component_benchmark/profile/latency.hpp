@@ -23,9 +23,9 @@ struct latency {
     static constexpr char const* name = "latency";
 
     int warmup = 2;    ///< repetitions before the first sample; the clock is not read
-    int samples = 20;  ///< at most, for each distinct call
+    int samples = 50;  ///< at most, for each distinct call
     /// After this long no further sample of a call is begun, once there are five; seconds.
-    double budget_s = 2.0;
+    double budget_s = 1.0;
     bool backward = true;
     clock_function clock = &steady_nanoseconds;
 

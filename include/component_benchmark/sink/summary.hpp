@@ -164,7 +164,7 @@ inline void add_negative_self(document const& report, std::size_t width,
         return "model state: " + text::plural(state.changed.size(), "tensor") +
                " that components wrote put back, then equal by value" + compared + rest;
     if (!rest.empty())
-        return "model state: unchanged where compared" + compared + rest;
+        return "model state: unchanged" + compared + rest;
     return "model state: unchanged, verified by value" + compared;
 }
 
