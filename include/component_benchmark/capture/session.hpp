@@ -139,8 +139,12 @@ private:
 
     // Most calls draw no random numbers: then the states of the call before are shared.
     std::shared_ptr<generator_states const> generators_now() {
-        if (last_generators_ == nullptr || !last_generators_->is_current())
+        auto const only_cpu = generators_.size() == 1;
+        if (last_generators_ == nullptr ||
+            !(only_cpu ? mark_.is_current() : last_generators_->is_current())) {
             last_generators_ = std::make_shared<generator_states const>(generators_);
+            mark_.set();
+        }
         return last_generators_;
     }
 
@@ -167,6 +171,7 @@ private:
     captured_call const* deepest_failure_ = nullptr;
     std::map<std::string, std::int64_t> unregistered_;
     std::vector<at::Generator> generators_ = default_generators();
+    cpu_generator_mark mark_{generators_.front()};
     std::shared_ptr<generator_states const> last_generators_;
     std::unordered_map<torch::nn::Module*, std::vector<at::Tensor>> buffers_;
     std::unordered_map<c10::TensorImpl*, at::Tensor> last_values_;
