@@ -45,8 +45,7 @@ TEST_CASE("floats have six significant digits, and what is not finite is null") 
     CHECK(written(std::nan("")) == "null");
     CHECK(written(-std::numeric_limits<double>::infinity()) == "null");
     for (double const value : {1e300, -1e-300, 123456.0, 0.000123456, 5e-324})
-        CHECK(nlohmann::json::parse(written(value)).get<double>() ==
-              Approx(value).epsilon(1e-5));
+        CHECK(nlohmann::json::parse(written(value)).get<double>() == Approx(value).epsilon(1e-5));
 }
 
 TEST_CASE("strings are safe in a file and in a page") {

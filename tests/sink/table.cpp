@@ -227,7 +227,7 @@ TEST_CASE("a state that was not compared is never called unchanged") {
     CHECK_FALSE(contains(cb::to_summary(report), "verified"));
     report.facts.unchanged = {true, {"parameters"}, {}, {"bn.running_mean"}};
     CHECK(contains(cb::to_summary(report),
-                   "1 tensor that components wrote put back, then equal by value (parameters)"));
+                   "1 tensor that had changed put back, then equal by value (parameters)"));
     CHECK_FALSE(contains(cb::to_summary(report), "unchanged"));
 }
 

@@ -25,7 +25,15 @@
 namespace component_benchmark {
 
 template<class Preprocessors, class Profilers, class Sinks>
-class pipeline;
+class pipeline {
+    static_assert(
+        std::is_void_v<Preprocessors> && !std::is_void_v<Preprocessors>,
+        "component_benchmark: a pipeline takes cb::preprocessors{...}, cb::profilers{...}, "
+        "cb::sinks{...} and, if wanted, cb::options{...}, in this order");
+
+public:
+    explicit pipeline(auto const&...) {}
+};
 
 /// Captures a model, runs each component alone and measures it, and shows the result:
 ///
@@ -191,6 +199,9 @@ private:
     boost::hana::tuple<Sink...> sinks_;
     options options_;
 };
+
+template<class... Misplaced>
+pipeline(Misplaced...) -> pipeline<void, void, void>;
 
 template<class... Preprocessor, class... Profiler, class... Sink>
 pipeline(preprocessors<Preprocessor...>, profilers<Profiler...>, sinks<Sink...>, options = {})

@@ -162,7 +162,7 @@ inline void add_negative_self(document const& report, std::size_t width,
         state.not_compared.empty() ? "" : "; not compared: " + joined(state.not_compared);
     if (!state.changed.empty())
         return "model state: " + text::plural(state.changed.size(), "tensor") +
-               " that components wrote put back, then equal by value" + compared + rest;
+               " that had changed put back, then equal by value" + compared + rest;
     if (!rest.empty())
         return "model state: unchanged" + compared + rest;
     return "model state: unchanged, verified by value" + compared;

@@ -117,9 +117,14 @@ inline void add_shapes(document const& report, table_model& table) {
 
 /// The whole table, before it is known how wide it may be.
 [[nodiscard]] inline table_model tabulate(document const& report) {
-    constexpr std::string_view ours[] = {"latency_ms", "latency_bwd_ms", "total_ms",  "self_ms",
-                                         "params",     "model_size_mb",  "in_shapes", "calls",
-                                         "out_shapes", "dtypes"};
+    constexpr std::string_view shown[] = {"calls",      "latency_ms", "latency_bwd_ms", "total_ms",
+                                          "self_ms",    "params",     "model_size_mb",  "in_shapes",
+                                          "out_shapes", "dtypes"};
+    constexpr std::string_view last[] = {"latency_fwd_bwd_ms", "buffers", "latency_spread_pct",
+                                         "samples"};
+    auto const among = [](auto const& ids, std::string_view id) {
+        return std::find(std::begin(ids), std::end(ids), id) != std::end(ids);
+    };
     table_model table;
     add_rows(report, table);
     for (auto const* id : {"latency_ms", "latency_bwd_ms"})
@@ -132,10 +137,12 @@ inline void add_shapes(document const& report, table_model& table) {
     add_share(report, table);
     for (auto const* id : {"self_ms", "params", "model_size_mb"})
         add_numbers(report, report.find(id), table);
-    add_shapes(report, table);
-    for (auto const& column : report.columns)
-        if (std::find(std::begin(ours), std::end(ours), column.id) == std::end(ours))
+    for (auto const& column : report.columns)  // a user's own, without further code
+        if (!among(shown, column.id) && !among(last, column.id))
             add_numbers(report, &column, table);
+    add_shapes(report, table);
+    for (auto const id : last)
+        add_numbers(report, report.find(id), table);
     note_missing(table);
     return table;
 }
