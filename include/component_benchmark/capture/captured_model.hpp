@@ -35,8 +35,9 @@ public:
     /// Runs the model's forward under `listener` and gives the loss, undefined when there is none.
     using step = c10::function_ref<at::Tensor(session& listener)>;
 
-    captured_model(torch::nn::Module& root, options const& wishes, step run)
-        : tree_{root}, state_{root}, depth_{wishes.depth}, wanted_(wanted_rows()) {
+    captured_model(torch::nn::Module& root, std::vector<at::Tensor> const& batch,
+                   options const& wishes, step run)
+        : tree_{root}, state_{root, batch}, depth_{wishes.depth}, wanted_(wanted_rows()) {
         capture(run, {});
         if (auto const to_copy = calls_to_copy(wishes.copy_arguments); !to_copy.empty()) {
             state_.rewind();

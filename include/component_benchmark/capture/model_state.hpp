@@ -9,6 +9,7 @@
 #include <ATen/Parallel.h>
 #include <torch/nn/module.h>
 
+#include <iterator>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -22,15 +23,23 @@ namespace component_benchmark::capture {
 /// away, so nothing can be added to them.
 class model_state {
 public:
-    explicit model_state(torch::nn::Module& root) : generators_{default_generators()} {
+    /// `batch`: the tensors in the arguments of the root, which a forward may write to as well.
+    model_state(torch::nn::Module& root, std::vector<at::Tensor> const& batch)
+        : generators_{default_generators()} {
         c10::AutoGradMode const no_grad{false};
         for (auto const& item : root.named_parameters())
-            save(item.key(), item.value(), "parameter");
+            save(item.key(), item.value(), parameter);
         for (auto const& item : root.named_buffers())
-            save(item.key(), item.value(), "buffer");
+            save(item.key(), item.value(), buffer);
+        for (auto const& tensor : batch)
+            save(std::to_string(tensors_.size()), tensor, argument);
         for (auto const& module : root.modules(/*include_self=*/false))
             training_.emplace_back(module.get(), module->is_training());
         training_.insert(training_.begin(), {&root, root.is_training()});
+        // last: nothing throws from here on, so no gradient is lost
+        for (auto& saved : tensors_)
+            if (saved.tensor.is_leaf() && saved.requires_grad)
+                saved.gradient = std::exchange(saved.tensor.mutable_grad(), at::Tensor{});
     }
 
     model_state(model_state const&) = delete;
@@ -67,7 +76,7 @@ public:
         done_ = true;
         for (auto& tensor : tensors_) {
             if (restore_value(tensor))
-                report_.changed.push_back(tensor.name);
+                report_.changed.push_back(std::string{kinds[tensor.what]} + " " + tensor.name);
             restore_flags(tensor);
         }
         for (auto const& [module, flag] : training_)
@@ -80,7 +89,11 @@ public:
     }
 
 private:
+    enum kind { parameter, buffer, argument };
+    static constexpr char const* kinds[] = {"parameter", "buffer", "argument"};
+
     struct saved_tensor {
+        kind what = parameter;
         std::string name;
         at::Tensor tensor;
         at::Tensor alias;  // of the storage it had
@@ -91,21 +104,19 @@ private:
         std::uint32_t version = 0;
     };
 
-    void save(std::string const& name, at::Tensor const& tensor, char const* kind) {
+    void save(std::string name, at::Tensor const& tensor, kind what) {
         if (!tensor.defined() ||
             !index_.emplace(tensor.unsafeGetTensorImpl(), tensors_.size()).second)
             return;
-        saved_tensor saved{.name = std::string{kind} + " " + name,
-                           .tensor = tensor,
-                           .alias = tensor.detach(),
-                           .value = tensor.detach().clone(),
-                           .gradient = {},
-                           .requires_grad = tensor.requires_grad(),
-                           .comparable = tensor.layout() == c10::kStrided,
-                           .version = version_of(tensor)};
-        if (tensor.is_leaf() && tensor.requires_grad())
-            saved.gradient = std::exchange(saved.tensor.mutable_grad(), at::Tensor{});
-        tensors_.push_back(std::move(saved));
+        tensors_.push_back({.what = what,
+                            .name = std::move(name),
+                            .tensor = tensor,
+                            .alias = tensor.detach(),
+                            .value = tensor.detach().clone(),
+                            .gradient = {},
+                            .requires_grad = tensor.requires_grad(),
+                            .comparable = tensor.layout() == c10::kStrided,
+                            .version = version_of(tensor)});
     }
 
     [[nodiscard]] static bool is_unchanged(saved_tensor const& saved) {
@@ -150,18 +161,21 @@ private:
     }
 
     void verify() {
-        std::size_t parameters = 0;
-        std::size_t buffers = 0;
+        std::size_t counts[std::size(kinds)] = {};
         report_.verified = generators_.is_current();
         for (auto const& saved : tensors_) {
-            if (!saved.comparable)
-                report_.not_compared.push_back(saved.name + " (not a strided tensor)");
+            if (saved.comparable)
+                ++counts[saved.what];
             else
-                ++(saved.name.starts_with("parameter") ? parameters : buffers);
+                report_.not_compared.push_back(std::string{kinds[saved.what]} + " " + saved.name +
+                                               " (not a strided tensor)");
             report_.verified = report_.verified && is_unchanged(saved);
         }
-        report_.compared = {std::to_string(parameters) + " parameters",
-                            std::to_string(buffers) + " buffers", "generators"};
+        for (auto const what : {parameter, buffer, argument})
+            if (counts[what] > 0)
+                report_.compared.push_back(std::to_string(counts[what]) + " " + kinds[what] +
+                                           (counts[what] == 1 ? "" : "s"));
+        report_.compared.emplace_back("generators");
         report_.not_compared.emplace_back("unregistered tensors");
     }
 

@@ -1,7 +1,6 @@
 // user's program -> PROVIDER -> capture: a model and a real batch
 #pragma once
 
-#include <component_benchmark/capture/argument_values.hpp>
 #include <component_benchmark/capture/captured_model.hpp>
 #include <component_benchmark/core/options.hpp>
 
@@ -10,6 +9,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace component_benchmark {
 
@@ -56,15 +56,29 @@ public:
     /// One forward (two when a call edits its arguments) with every submodule's calls recorded.
     [[nodiscard]] std::unique_ptr<capture::captured_model> capture(options const& wishes) {
         auto& module = provider_detail::module_of(model_);
-        capture::argument_values const given{arguments_};
-        return std::make_unique<capture::captured_model>(module, wishes,
-                                                         [&](capture::session& listener) {
-                                                             given.put_back();
-                                                             return step(module, listener);
-                                                         });
+        return std::make_unique<capture::captured_model>(
+            module, batch(), wishes,
+            [&](capture::session& listener) { return step(module, listener); });
     }
 
 private:
+    /// The tensors in the arguments.
+    [[nodiscard]] std::vector<at::Tensor> batch() const {
+        std::vector<at::Tensor> found;
+        auto const look = [&]<class Declared>(auto const& argument) {
+            if constexpr (hook::why_not_kept<Declared>() == nullptr) {
+                auto kept = hook::keep<Declared>(argument);
+                hook::each_tensor(kept, [&](at::Tensor& tensor) { found.push_back(tensor); });
+            }
+        };
+        std::apply(
+            [&](auto const&... arguments) {
+                (look.template operator()<Arguments>(arguments), ...);
+            },
+            arguments_);
+        return found;
+    }
+
     template<class Module>
     at::Tensor step(Module& module, capture::session& listener) {
         auto const forward = [](Module& self, auto&&... values) -> decltype(auto) {
