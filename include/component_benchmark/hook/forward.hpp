@@ -15,8 +15,8 @@
 /// profile captures, so let nothing stand before it.
 #    define COMPONENT_BENCHMARK_CALL(method, ...)                                                 \
         if (auto* const cb_recorder = ::component_benchmark::hook::current) [[unlikely]] {        \
-            using cb_self = ::std::remove_reference_t<decltype(*this)>;                           \
-            using cb_class = ::std::remove_cv_t<cb_self>;                                         \
+            using cb_self [[maybe_unused]] = ::std::remove_reference_t<decltype(*this)>;          \
+            using cb_class [[maybe_unused]] = ::std::remove_cv_t<cb_self>;                        \
             auto const cb_again = [](cb_self& cb_object, auto&&... cb_values) -> decltype(auto) { \
                 return cb_object.cb_class::method(                                                \
                     static_cast<decltype(cb_values)&&>(cb_values)...);                            \
