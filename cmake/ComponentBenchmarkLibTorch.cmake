@@ -11,6 +11,9 @@ if(NOT COMPONENT_BENCHMARK_LIBTORCH_FOUND)
     message(FATAL_ERROR "LibTorch ${COMPONENT_BENCHMARK_LIBTORCH_MINIMUM} or newer is not found: set Torch_DIR or "
                         "CMAKE_PREFIX_PATH, put a Python that has torch on PATH, or run tools/setup.sh libtorch.")
 endif()
+# CMake runs again whenever it likes, perhaps in a shell without the Torch_DIR of the first.
+set(COMPONENT_BENCHMARK_LIBTORCH_REMEMBERED "${COMPONENT_BENCHMARK_LIBTORCH_FOUND}"
+    CACHE INTERNAL "LibTorch's folder that was found last")
 component_benchmark_libtorch_version("${COMPONENT_BENCHMARK_LIBTORCH_FOUND}" COMPONENT_BENCHMARK_LIBTORCH_VERSION)
 
 # Imported targets' include folders are SYSTEM for whoever links them: LibTorch's warnings are not the user's.

@@ -1,6 +1,7 @@
 # component_benchmark_find_libtorch_root(<variable>): the LibTorch folder, the one with include/ and lib/, or "".
 # The first of: COMPONENT_BENCHMARK_LIBTORCH_ROOT, Torch_DIR, CMAKE_PREFIX_PATH (CMake variable, then environment),
-# a Python on PATH that has torch, the Python environment that tools/setup.sh makes in the build folder.
+# what this build folder found before, a Python on PATH that has torch, the Python environment that tools/setup.sh makes
+# in the build folder.
 #
 # As a script it prints the folder, so that the shell scripts and the build agree:
 #   cmake -D COMPONENT_BENCHMARK_VENV=OFF -P cmake/ComponentBenchmarkLibTorchRoot.cmake
@@ -95,6 +96,9 @@ function(component_benchmark_find_libtorch_root out)
 
     string(REPLACE ":" ";" prefixes "$ENV{CMAKE_PREFIX_PATH}")
     component_benchmark_libtorch_from_paths(root ${CMAKE_PREFIX_PATH} ${prefixes})
+    if(NOT root)
+        component_benchmark_libtorch_from_paths(root ${COMPONENT_BENCHMARK_LIBTORCH_REMEMBERED})
+    endif()
     if(NOT root)
         component_benchmark_libtorch_of_python(root)
     endif()

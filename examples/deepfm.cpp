@@ -5,18 +5,27 @@
 #include "models/movielens.hpp"
 #include "models/trainer.hpp"
 #include <component_benchmark/component_benchmark.hpp>
+#include <component_benchmark/core/text.hpp>
 
 #include <CLI/CLI.hpp>
 
 #include <ATen/Parallel.h>
 
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
+#include <fcntl.h>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
 
 namespace cb = component_benchmark;
 
@@ -44,18 +53,47 @@ using report = decltype(make_pipeline(settings{})
                                              std::declval<torch::Tensor const&>(),
                                              std::declval<models::keyed_jagged_tensor const&>())));
 
+// A number as people read it, with what is to be known of it; never a 0 for one that is not known.
+template<class Metric>
+std::string text_of(Metric const& metric, std::string const& unit, std::string const& reason) {
+    if (metric.has_value())
+        return cb::text::number(static_cast<double>(metric.value())) + unit +
+               (metric.why().empty() ? "" : " (" + metric.why() + ")");
+    auto const why = metric.why().empty() ? reason : metric.why();
+    return "not available" + (why.empty() ? "" : " (" + why + ")");
+}
+
+// One component in a line; a metric of the report has its type.
+void show_component(report const& found, std::string const& path) {
+    auto const component = found[path == "." ? "" : path];
+    auto const latency = component.get<cb::latency>();
+    auto const params = component.get<cb::model_size>().params;
+    auto const why =
+        component.state() == cb::status::filtered ? "deeper than --depth" : component.reason();
+    auto const line =
+        path + ": " + cb::text::plural(static_cast<std::size_t>(component.calls()), "call") +
+        ", forward " + text_of(latency.latency_ms, " ms", why) + ", backward " +
+        text_of(latency.latency_bwd_ms, " ms", why) + ", parameters " +
+        (params.has_value() ? cb::text::whole(params.value()) : text_of(params, "", why));
+    std::printf("\n%s\n", cb::text::printable(line).c_str());
+}
+
+// The report without the name of its file, which a table tells people to read.
+template<class Document>
+Document without_file(Document document) {
+    if constexpr (requires { document.facts; })  // not where the library is turned off
+        std::erase_if(document.facts.options,
+                      [](auto const& option) { return option.first == "json"; });
+    return document;
+}
+
 // The table, then, if asked for, one component by its path. False when a file could not be written.
 bool show(report const& found, settings const& wishes) {
-    cb::table{}.write(found.document());
-    if (!wishes.show.empty()) {
-        auto const component = found[wishes.show];
-        auto const latency = component.get<cb::latency>();
-        std::printf("\n%s: %ld calls, forward %.4g ms, backward %.4g ms, %.0f parameters\n",
-                    wishes.show.c_str(), static_cast<long>(component.calls()),
-                    latency.latency_ms.value_or(0.0), latency.latency_bwd_ms.value_or(0.0),
-                    static_cast<double>(component.get<cb::model_size>().params.value_or(0)));
-    }
-    return found.failures().empty();
+    auto const written = found.failures().empty();
+    cb::table{}.write(written ? found.document() : without_file(found.document()));
+    if (!wishes.show.empty())
+        show_component(found, wishes.show);
+    return written;
 }
 
 bool profile_shape(settings const& wishes) {
@@ -101,23 +139,56 @@ bool train(settings const& wishes) {
     return show(*found, wishes);
 }
 
+// What is expected of an option's value, said with what was typed.
+CLI::Validator whole_number(std::size_t least, std::size_t most) {
+    auto const range = std::to_string(least) + " to " + std::to_string(most);
+    return {[=](std::string& text) -> std::string {
+                std::size_t number = 0;
+                auto const* const end = text.data() + text.size();
+                auto const [stop, error] = std::from_chars(text.data(), end, number);
+                if (error != std::errc{} || stop != end || number < least || number > most)
+                    return "expected " + range + ", given " +
+                           (text.empty() ? "an empty text" : models::shown(text));
+                text = std::to_string(number);  // CLI11 would read 010 as 8
+                return {};
+            },
+            range};
+}
+
+CLI::Validator some(std::string const& thing) {
+    return {[=](std::string& text) {
+                return text.empty() ? "expected " + thing + ", given an empty text" : std::string{};
+            },
+            ""};
+}
+
 settings parse(CLI::App& app, int argc, char** argv) {
+    constexpr std::size_t many = 999'999'999;
+    constexpr std::size_t most_threads = 1024;  // more than that take minutes to start
     settings wishes;
     auto* const data = app.add_option("--data", wishes.data,
                                       "train on MovieLens-100K in this folder (ml-100k.inter, "
-                                      ".user, .item)");
-    auto* const shape = app.add_option("--shape", wishes.shape,
-                                       "profile DeepFM in a shape: unit, cpu-small, paper");
+                                      ".user, .item)")
+                           ->check(some("a folder"));
+    auto* const shape =
+        app.add_option("--shape", wishes.shape, "profile DeepFM in a shape: unit, cpu-small, paper")
+            ->check(some("a shape"));
     app.add_option("--weights", wishes.weights,
                    "with --shape: weights and inputs from this manifest (.json beside its .bin)")
+        ->check(some("a file"))
         ->needs(shape);
     app.add_option("--profile-step", wishes.profile_step,
                    "with --data: profile the batch of this step, counted from 0")
+        ->transform(whole_number(0, many))
         ->needs(data);
-    app.add_option("--threads", wishes.threads, "threads of LibTorch")->check(CLI::PositiveNumber);
-    app.add_option("--depth", wishes.depth, "deepest level to measure; the root is 0");
-    app.add_option("--json", wishes.json, "write the report to this file");
-    app.add_option("--show", wishes.show, "print the component with this path after the table");
+    app.add_option("--threads", wishes.threads, "threads of LibTorch")
+        ->transform(whole_number(1, most_threads));
+    app.add_option("--depth", wishes.depth, "deepest level to measure; the root is 0")
+        ->transform(whole_number(0, many));
+    app.add_option("--json", wishes.json, "write the report to this file")->check(some("a file"));
+    app.add_option("--show", wishes.show,
+                   "print the component with this path after the table; . is the root")
+        ->check(some("a path, or . for the root"));
     data->excludes(shape);
     app.parse(argc, argv);
     if (wishes.data.empty() == wishes.shape.empty())
@@ -128,9 +199,11 @@ settings parse(CLI::App& app, int argc, char** argv) {
     return wishes;
 }
 
-}  // namespace
+void complain(std::string_view sentence) {
+    std::fprintf(stderr, "deepfm: %s\n", cb::text::printable(sentence).c_str());
+}
 
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
     CLI::App app{"Trains or profiles DeepFM, component by component.", "deepfm"};
     try {
         auto const wishes = parse(app, argc, argv);
@@ -140,9 +213,31 @@ int main(int argc, char** argv) {
     } catch (CLI::ParseError const& error) {
         return app.exit(error);
     } catch (c10::Error const& error) {
-        std::fprintf(stderr, "deepfm: %s\n", error.what_without_backtrace());
+        complain(error.what_without_backtrace());
     } catch (std::exception const& error) {
-        std::fprintf(stderr, "deepfm: %s\n", error.what());
+        complain(error.what());
     }
     return 1;
+}
+
+// What was printed is the result: a success whose output was lost is none.
+int finish(int status) {
+    errno = 0;
+    auto const lost = std::ferror(stdout) != 0;  // then the reason is gone
+    if ((std::fclose(stdout) == 0 && !lost) || status != 0)
+        return status;
+    complain("not everything could be printed" +
+             (errno == 0 ? "" : ": " + std::generic_category().message(errno)));
+    return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    // Or the next file that is opened takes its place and is printed into.
+    if (::fcntl(STDOUT_FILENO, F_GETFD) < 0) {
+        complain("the standard output is closed");
+        return 1;
+    }
+    return finish(run(argc, argv));
 }

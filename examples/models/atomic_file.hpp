@@ -1,6 +1,7 @@
 // disk -> [ATOMIC FILE] -> data set: RecBole's tab-separated tables with a header of name:type
 #pragma once
 
+#include "input_file.hpp"
 #include "require.hpp"
 
 #include <algorithm>
@@ -77,18 +78,17 @@ public:
     /// Says that a field is not what it should be.
     [[noreturn]] void fail(std::size_t row, std::size_t column, std::string const& expected) const {
         throw std::invalid_argument{place(line_of(row), column) + ": expected " + expected +
-                                    ", given \"" + std::string{token(row, column)} + "\""};
+                                    ", given \"" + shown(token(row, column)) + "\""};
     }
 
     [[nodiscard]] static std::size_t line_of(std::size_t row) { return row + 2; }
 
 private:
     explicit atomic_file(std::filesystem::path const& file) : file_{file.string()} {
-        std::ifstream stream{file, std::ios::binary};
-        require(stream.good() && !std::filesystem::is_directory(file), file_,
-                ": expected a readable file, given none");
+        auto stream = open_input(file, "file");
         text_.assign(std::istreambuf_iterator<char>{stream}, {});
         require(!stream.bad(), file_, ": expected a readable file, given an error while reading");
+        check_encoding({text_.data(), text_.size()});
         auto lines = split({text_.data(), text_.size()}, '\n');
         if (lines.back().empty())
             lines.pop_back();
@@ -98,6 +98,17 @@ private:
         fields_.reserve((lines.size() - 1) * names_.size());
         for (std::size_t line = 1; line < lines.size(); ++line)
             read_row(line + 1, without_return(lines[line]));
+    }
+
+    // Editors write marks of an encoding that nobody sees, and they would be part of a name.
+    void check_encoding(std::string_view text) const {
+        auto const begins = [text](std::string_view mark) {
+            return text.substr(0, mark.size()) == mark;
+        };
+        require(!begins("\xEF\xBB\xBF"), file_, ", line 1: expected a header of name:type, given ",
+                "a UTF-8 byte order mark (BOM) before it; save the file without one");
+        require(!begins("\xFF\xFE") && !begins("\xFE\xFF"), file_,
+                ", line 1: expected a header of name:type in UTF-8, given UTF-16");
     }
 
     void read_header(std::string_view line) {
@@ -110,10 +121,10 @@ private:
             require(!names_.back().empty() && std::find(std::begin(known), std::end(known),
                                                         types_.back()) != std::end(known),
                     place(1, index), ": expected name:type with the type token, token_seq, float ",
-                    "or float_seq, given \"", field, "\"");
+                    "or float_seq, given \"", shown(field), "\"");
             auto const first = std::find(names_.begin(), names_.end(), names_.back());
             require(first == std::prev(names_.end()), place(1, index),
-                    ": expected different names, given ", names_.back(), " in column ",
+                    ": expected different names, given ", shown(names_.back()), " in column ",
                     first - names_.begin() + 1, " too");
         }
     }
@@ -130,7 +141,7 @@ private:
 
     [[nodiscard]] std::string place(std::size_t line, std::size_t column) const {
         return file_ + ", line " + std::to_string(line) + ", column " + std::to_string(column + 1) +
-               " (" + names_[column] + ")";
+               " (" + shown(names_[column]) + ")";
     }
 
     [[nodiscard]] static std::string_view without_return(std::string_view line) {

@@ -20,7 +20,8 @@ inline void load_parameters(torch::nn::Module& model, raw_tensors const& file) {
     std::string const prefix = "param/";
     auto const parameters = model.named_parameters();
     for (auto const& name : file.names(prefix))
-        require(parameters.contains(name.substr(prefix.size())), file.file(), ": tensor ", name,
+        require(parameters.contains(name.substr(prefix.size())), file.file(), ": tensor ",
+                shown(name, 100),
                 ": expected a parameter of the model, which has none of this name");
     for (auto const& parameter : parameters) {
         require(file.contains(prefix + parameter.key()), file.file(), ": expected a tensor ",

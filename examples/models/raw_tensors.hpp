@@ -2,6 +2,8 @@
 // A manifest (.json: name, dtype, shape, offset, nbytes of each) beside their bytes (.bin).
 #pragma once
 
+#include "byte_ranges.hpp"
+#include "input_file.hpp"
 #include "require.hpp"
 
 #include <nlohmann/json.hpp>
@@ -9,11 +11,15 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <istream>
 #include <map>
+#include <ostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,56 +65,72 @@ public:
 private:
     using json = nlohmann::json;
 
+    static constexpr int deepest = 32;
+
     void read_all() {
-        std::ifstream text{file_};
-        require(text.good(), file(), ": expected a readable manifest, given none");
-        auto const manifest = json::parse(text, nullptr, /*allow_exceptions=*/false);
+        auto const manifest = parse(open_input(file_, "manifest"));
         require(
             manifest.is_object() && manifest.contains("tensors") && manifest["tensors"].is_array(),
             file(), ": expected a JSON object with a list \"tensors\"");
         auto const bytes_file = std::filesystem::path{file_}.replace_extension(".bin");
-        std::ifstream bytes{bytes_file, std::ios::binary | std::ios::ate};
-        require(bytes.good(), bytes_file.string(), ": expected a readable file beside ", file());
+        auto bytes = open_input(bytes_file, "file beside the manifest", std::ios::ate);
         auto const size = static_cast<std::int64_t>(bytes.tellg());
         std::int64_t used = 0;
+        byte_ranges taken;
         for (auto const& entry : manifest["tensors"])
-            used = std::max(used, read_one(entry, bytes, size));
+            used = std::max(used, read_one(entry, bytes, size, taken));
         require(used == size, bytes_file.string(), ": expected ", used, " bytes by ", file(),
                 ", given ", size);
         read_keys(manifest);
     }
 
+    // Nothing of ours is deep, and a value that is deep enough breaks whoever walks it by
+    // recursion.
+    [[nodiscard]] json parse(std::istream&& text) const {
+        auto const check = [this](int depth, json::parse_event_t, json const&) {
+            require(depth <= deepest, file(), ": expected values in at most ", deepest,
+                    " lists and objects around each other, given more");
+            return true;
+        };
+        return json::parse(text, check, /*allow_exceptions=*/false);
+    }
+
     // Returns where the tensor ends.
-    std::int64_t read_one(json const& entry, std::istream& bytes, std::int64_t size) {
-        require(entry.is_object() && entry.contains("name") && entry["name"].is_string(), file(),
-                ": expected each of the tensors to be an object with a \"name\", given ",
-                entry.dump());
-        auto const name = entry["name"].get<std::string>();
-        require(!contains(name), file(), ": expected different names, given ", name, " twice");
+    std::int64_t read_one(json const& entry, std::istream& bytes, std::int64_t size,
+                          byte_ranges& taken) {
+        if (!(entry.is_object() && entry.contains("name") && entry["name"].is_string()))
+            require(false, file(), ": expected each of the tensors to be an object with a ",
+                    "\"name\", given ", text_of(entry));
+        auto const key = entry["name"].get<std::string>();
+        auto const name = shown(key, 100);
+        require(!contains(key), file(), ": expected different names, given ", name, " twice");
         auto const shape = shape_of(entry, name);
         auto const type = type_of(entry, name);
         auto const offset = number(entry, "offset", name);
         auto const length = number(entry, "nbytes", name);
         auto const expected = byte_count(shape, type, name);
         require(length == expected, file(), ": tensor ", name, ": expected ", expected,
-                " bytes for its shape ", at::IntArrayRef{shape}, ", given nbytes ", length);
+                " bytes for its shape ", shown_shape{shape}, ", given nbytes ", length);
         require(offset <= size && length <= size - offset, file(), ": tensor ", name,
                 ": expected bytes within the file's ", size, ", given ", length, " from ", offset);
+        if (auto const* other = taken.claim(offset, length, name))
+            require(false, file(), ": tensor ", name, ": expected bytes of its own, given some of ",
+                    "tensor ", *other);
         auto tensor = at::empty(shape, type);
         bytes.seekg(offset);
         bytes.read(static_cast<char*>(tensor.data_ptr()), length);
         require(bytes.good(), file(), ": tensor ", name, ": expected to read ", length,
                 " bytes from ", offset, ", given ", bytes.gcount());
-        tensors_.emplace(name, std::move(tensor));
+        tensors_.emplace(key, std::move(tensor));
         return offset + length;
     }
 
     [[nodiscard]] std::int64_t number(json const& entry, char const* key,
                                       std::string const& name) const {
-        require(entry.contains(key) && entry[key].is_number_integer() &&
-                    entry[key].get<std::int64_t>() >= 0,
-                file(), ": tensor ", name, ": expected a whole number \"", key, "\", given ",
-                text_of(entry, key));
+        if (!(entry.contains(key) && entry[key].is_number_integer() &&
+              entry[key].get<std::int64_t>() >= 0))
+            require(false, file(), ": tensor ", name, ": expected a whole number \"", key,
+                    "\", given ", text_of(entry, key));
         return entry[key].get<std::int64_t>();
     }
 
@@ -121,8 +143,10 @@ private:
                 good = good && size.is_number_integer() && size.get<std::int64_t>() >= 0;
                 shape.push_back(good ? size.get<std::int64_t>() : 0);
             }
-        require(good, file(), ": tensor ", name, ": expected \"shape\" to be a list of sizes, ",
-                "given ", text_of(entry, "shape"));
+        if (!good)
+            require(false, file(), ": tensor ", name,
+                    ": expected \"shape\" to be a list of sizes, ", "given ",
+                    text_of(entry, "shape"));
         return shape;
     }
 
@@ -133,35 +157,49 @@ private:
         return text == "\"int64\"" ? at::kLong : at::kFloat;
     }
 
-    // In steps, so that a shape made to overflow is an error and not a small tensor.
+    // In steps, so that a shape made to overflow is an error and not a small tensor. A 0 counts as
+    // 1, since LibTorch computes strides so.
     [[nodiscard]] std::int64_t byte_count(std::vector<std::int64_t> const& shape,
                                           at::ScalarType type, std::string const& name) const {
         constexpr std::int64_t limit = std::int64_t{1} << 40;
         auto bytes = static_cast<std::int64_t>(c10::elementSize(type));
         for (auto const size : shape) {
-            require(size == 0 || bytes <= limit / size, file(), ": tensor ", name,
-                    ": expected a shape of at most ", limit, " bytes, given ",
-                    at::IntArrayRef{shape});
-            bytes *= size;
+            auto const times = std::max<std::int64_t>(1, size);
+            require(bytes <= limit / times, file(), ": tensor ", name,
+                    ": expected a shape of at most ", limit, " bytes, given ", shown_shape{shape});
+            bytes *= times;
         }
-        return bytes;
+        return std::find(shape.begin(), shape.end(), 0) == shape.end() ? bytes : 0;
     }
 
     void read_keys(json const& manifest) {
         if (!manifest.contains("kjt_keys"))
             return;
-        require(manifest["kjt_keys"].is_array(), file(), ": expected \"kjt_keys\" to be a list of ",
-                "names, given ", manifest["kjt_keys"].dump());
+        if (!manifest["kjt_keys"].is_array())
+            require(false, file(), ": expected \"kjt_keys\" to be a list of names, given ",
+                    text_of(manifest, "kjt_keys"));
         for (auto const& key : manifest["kjt_keys"]) {
-            require(key.is_string(), file(), ": expected a name in \"kjt_keys\", given ",
-                    key.dump());
+            if (!key.is_string())
+                require(false, file(), ": expected a name in \"kjt_keys\", given ", text_of(key));
             kjt_keys_.push_back(key.get<std::string>());
         }
     }
 
     [[nodiscard]] static std::string text_of(json const& entry, char const* key) {
-        return entry.contains(key) ? entry[key].dump() : "nothing";
+        return entry.contains(key) ? text_of(entry[key]) : "nothing";
     }
+    [[nodiscard]] static std::string text_of(json const& value) { return shown(value.dump()); }
+
+    // Sizes as text, written only if somebody prints them.
+    struct shown_shape {
+        std::vector<std::int64_t> const& sizes;
+
+        friend std::ostream& operator<<(std::ostream& out, shown_shape const& shape) {
+            std::ostringstream text;
+            text << at::IntArrayRef{shape.sizes};
+            return out << shown(text.str());
+        }
+    };
 
     std::filesystem::path file_;
     std::map<std::string, at::Tensor> tensors_;

@@ -10,7 +10,11 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 using models::keyed_jagged_tensor;
@@ -36,6 +40,10 @@ std::vector<std::int64_t> sizes_visited(Value value) {
     std::vector<std::int64_t> sizes;
     value.each_tensor([&](at::Tensor& tensor) { sizes.push_back(tensor.size(0)); });
     return sizes;
+}
+
+std::string read_complaint(std::filesystem::path const& file) {
+    return complaint_of([&] { return models::raw_tensors::read(file).names(); });
 }
 
 }  // namespace
@@ -163,13 +171,82 @@ TEST_CASE("a malformed file of tensors is refused by file and tensor", "[example
                     "") ==
           "t.json: tensor x: expected a shape of at most 1099511627776 bytes, "
           "given [4294967296, 4294967296]");
-    CHECK(folder.shortened(complaint_of([&] {
-        return models::raw_tensors::read(folder.path() / "no.json").names();
-    })) == "no.json: expected a readable manifest, given none");
+    CHECK(folder.shortened(read_complaint(folder.path() / "no.json")) ==
+          "no.json: expected a readable manifest, given none");
     folder.write("alone.json", one(good));
-    CHECK(folder.shortened(complaint_of([&] {
-        return models::raw_tensors::read(folder.path() / "alone.json").names();
-    })) == "alone.bin: expected a readable file beside alone.json");
+    CHECK(folder.shortened(read_complaint(folder.path() / "alone.json")) ==
+          "alone.bin: expected a readable file beside the manifest, given none");
+    std::filesystem::create_directory(folder.path() / "alone.bin");
+    CHECK(folder.shortened(read_complaint(folder.path() / "alone.json")) ==
+          "alone.bin: expected a readable file beside the manifest, given a directory");
+    CHECK(read_complaint(folder.path()) ==
+          folder.path().string() + ": expected a readable manifest, given a directory");
+}
+
+TEST_CASE("a file that may not be read is refused as such", "[examples]") {
+    test_support::temporary_folder const folder;
+    auto const file = folder.write("t.json", "{}");
+    ::chmod(file.c_str(), 0);
+    auto const is_root = ::geteuid() == 0;
+    REQUIRE((!is_root || ::seteuid(65534) == 0));  // root may read anything
+    auto const complaint = folder.shortened(read_complaint(file));
+    if (is_root && ::seteuid(0) != 0)
+        std::abort();
+    CHECK(complaint == "t.json: expected a readable manifest, given an error: permission denied");
+}
+
+TEST_CASE("a manifest made to hurt its reader is refused in a short sentence", "[examples]") {
+    test_support::temporary_folder const folder;
+    auto const complaint = [&](std::string const& manifest, std::string const& bytes) {
+        folder.write("t.bin", bytes);
+        return folder.shortened(read_complaint(folder.write("t.json", manifest)));
+    };
+    auto const tensor = [](std::string const& name, std::string const& shape,
+                           std::string const& offset, std::string const& nbytes) {
+        return R"({"dtype": "float32", "name": ")" + name + R"(", "shape": )" + shape +
+               R"(, "offset": )" + offset + R"(, "nbytes": )" + nbytes + "}";
+    };
+    auto const listed = [](std::string const& tensors) {
+        return R"({"tensors": [)" + tensors + "]}";
+    };
+    auto const too_deep =
+        "t.json: expected values in at most 32 lists and objects around each other, given more";
+    CHECK(complaint(std::string(200'000, '['), "") == too_deep);
+    std::string const deep = std::string(200'000, '[') + std::string(200'000, ']');
+    CHECK(complaint(listed(deep), "") == too_deep);
+    CHECK(complaint(listed(tensor("x", deep, "0", "0")), "") == too_deep);
+    std::string const no_object =
+        "t.json: expected each of the tensors to be an object with a \"name\", given ";
+    std::string const deepest = std::string(30, '[') + std::string(30, ']');
+    CHECK(complaint(listed(deepest), "") == no_object + deepest);
+    CHECK(complaint(listed("\"" + std::string(100'000, 'x') + "\""), "") ==
+          no_object + "\"" + std::string(58, 'x') + "\u2026");
+
+    CHECK(complaint(listed(tensor("x", "[0, 4611686018427387904, 4611686018427387904]", "0", "0")),
+                    "") ==
+          "t.json: tensor x: expected a shape of at most 1099511627776 bytes, given "
+          "[0, 4611686018427387904, 4611686018427387904]");
+    CHECK(complaint(listed(tensor("x", "[3, 0]", "0", "0")), "").empty());
+
+    CHECK(complaint(listed(tensor("a", "[2]", "0", "8") + "," + tensor("b", "[2]", "4", "8")),
+                    "123456789012") ==
+          "t.json: tensor b: expected bytes of its own, given some of tensor a");
+    CHECK(complaint(listed(tensor("a", "[2]", "4", "8") + "," + tensor("b", "[2]", "0", "8")),
+                    "123456789012") ==
+          "t.json: tensor b: expected bytes of its own, given some of tensor a");
+    CHECK(complaint(listed(tensor("a", "[2]", "4", "8") + "," + tensor("b", "[1]", "0", "4") + "," +
+                           tensor("c", "[0]", "6", "0")),
+                    "123456789012")
+              .empty());
+
+    auto long_shape = std::string{"["};
+    for (int size = 0; size < 1000; ++size)
+        long_shape += "1, ";
+    auto const cut = complaint(listed(tensor("x", long_shape + "2]", "0", "4")), "1234");
+    CHECK(cut.size() < 160);
+    CHECK(complaint(listed(tensor("a\\u001b[31m\\u0000b", "[1]", "0", "5")), "1234") ==
+          "t.json: tensor a\uFFFD[31m\uFFFD"
+          "b: expected 4 bytes for its shape [1], given nbytes 5");
 }
 
 TEST_CASE("weights of another model are refused and change nothing", "[examples]") {

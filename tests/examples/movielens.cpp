@@ -183,6 +183,34 @@ TEST_CASE("a malformed table is refused by file, line and column", "[examples]")
     })) == "ml-100k.user: expected a readable file, given none");
 }
 
+TEST_CASE("what is said of a file that is no text can be printed", "[examples]") {
+    CHECK(complaint("\xEF\xBB\xBF" + users, items, ratings) ==
+          "ml-100k.user, line 1: expected a header of name:type, given a UTF-8 byte order mark "
+          "(BOM) before it; save the file without one");
+    for (std::string const mark : {"\xFF\xFE", "\xFE\xFF"})
+        CHECK(complaint(mark + users, items, ratings) ==
+              "ml-100k.user, line 1: expected a header of name:type in UTF-8, given UTF-16");
+    CHECK(complaint(std::string("\x7F"
+                                "ELF\x00\x1B[2J\xFF",
+                                10) +
+                        "\n",
+                    items, ratings) ==
+          "ml-100k.user, line 1, column 1 (\uFFFDELF\uFFFD\uFFFD[2J\uFFFD): expected name:type "
+          "with the type token, token_seq, float or float_seq, given "
+          "\"\uFFFDELF\uFFFD\uFFFD[2J\uFFFD\"");
+    CHECK(complaint(users, items, with(ratings, "3.5", std::string("3\0\x1B[31m5", 8))) ==
+          "ml-100k.inter, line 3, column 3 (rating): expected a number, given "
+          "\"3\uFFFD\uFFFD[31m5\"");
+    CHECK(complaint(users, items, with(ratings, "3.5", std::string(100'000, '5') + "x")) ==
+          "ml-100k.inter, line 3, column 3 (rating): expected a number, given \"" +
+              std::string(59, '5') + "\u2026\"");
+    temporary_folder const folder;
+    std::filesystem::create_directory(folder.path() / "ml-100k.user");
+    CHECK(folder.shortened(complaint_of([&] {
+        return models::movielens::load(folder.path()).size();
+    })) == "ml-100k.user: expected a readable file, given a directory");
+}
+
 TEST_CASE("AUC is the share of pairs in the right order", "[examples]") {
     std::mt19937 random{7};
     for (unsigned levels : {2U, 5U, 1'000U}) {

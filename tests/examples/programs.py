@@ -1,13 +1,16 @@
 """Runs an example as a user would: what it prints, what it refuses, and that nothing half-written is left.
 
-programs.py NAME PROGRAM"""
+programs.py NAME PROGRAM
+programs.py libtorch_root CMAKE   that a build folder remembers where its LibTorch is"""
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-ORACLE = pathlib.Path(__file__).resolve().parents[1] / "oracle"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ORACLE = ROOT / "tests" / "oracle"
 
 
 def run(program, *arguments):
@@ -25,6 +28,16 @@ def expect_refused(program, arguments, *parts):
     expect(status not in (0, -6, -11), f"{arguments} ended with {status}")
     for part in parts:
         expect(part in said, f"{arguments} said {said!r}, expected {part!r} in it")
+
+
+def expect_lost_output(program, *arguments):
+    """A program whose output nobody can read has failed, and says so once."""
+    for where, close in ((open("/dev/full", "w"), None), (None, lambda: os.close(1))):
+        done = subprocess.run([program, *map(str, arguments)], stdout=where, stderr=subprocess.PIPE, text=True,
+                              preexec_fn=close, check=False)
+        expect(done.returncode == 1, f"{arguments} without an output ended with {done.returncode}")
+        expect(done.stderr.count("\n") == 1 and ("No space left" in done.stderr or "closed" in done.stderr),
+               f"{arguments} without an output said {done.stderr!r}")
 
 
 def first_profile(program):
@@ -48,32 +61,88 @@ def deepfm(program):
         status, printed, said = run(program, "--shape", "unit", "--weights", ORACLE / "deepfm_unit.json", "--threads", 1,
                                     "--json", report, "--show", "inter_arch.fm")
         expect(status == 0 and not said, f"it ended with {status} and said {said!r}")
-        expect("inter_arch.fm:" in printed and "SimpleDeepFMNN: 22 components" in printed, printed)
+        expect("inter_arch.fm: 1 call, forward " in printed and "SimpleDeepFMNN: 22 components" in printed, printed)
+        expect(f"read next: {report} " in printed, printed)
         document = json.loads(report.read_text(encoding="utf-8"))
         expect(document["schema"] == "component-benchmark/report", "the schema's name")
         expect(document["meta"]["unchanged"]["verified"] is True, "the model's state")
         expect(len(document["nodes"]["name"]) == 22, "22 rows")
 
-        status, printed, _ = run(program, "--shape", "unit", "--depth", 1)
+        status, printed, _ = run(program, "--shape", "unit", "--depth", 1, "--show", "inter_arch.fm")
         expect(status == 0 and "rows filtered" in printed, "deeper rows are filtered")
+        expect("forward not available (deeper than --depth), backward not available (" in printed, printed)
+        status, printed, _ = run(program, "--shape", "unit", "--depth", "010", "--show", ".")
+        expect(status == 0 and "\n.: 1 call, forward " in printed and "parameters 3,968\n" in printed, printed)
+        expect_lost_output(program, "--shape", "unit")
+        expect_lost_output(program, "--help")
 
         expect_refused(program, ["--shape", "unit", "--dept", 1], "--dept")
         expect_refused(program, [], "--data", "--shape")
         expect_refused(program, ["--shape", "unit", "--data", "x"], "excludes")
         expect_refused(program, ["--shape", "huge"], "unit, cpu-small, paper", "huge")
-        expect_refused(program, ["--shape", "unit", "--threads", 0], "--threads")
+        for given in ("0", "-1", "abc", "1025", "100000", "99999999999999999999", "1.5", " 1", "0x1", ""):
+            expect_refused(program, ["--shape", "unit", "--threads", given],
+                           f"--threads: expected 1 to 1024, given {given or 'an empty text'}\n")
+        for given in ("-1", "99999999999999999999", ""):
+            expect_refused(program, ["--shape", "unit", "--depth", given],
+                           f"--depth: expected 0 to 999999999, given {given or 'an empty text'}\n")
+            expect_refused(program, ["--data", folder, "--profile-step", given],
+                           f"--profile-step: expected 0 to 999999999, given {given or 'an empty text'}\n")
+        expect_refused(program, ["--data", ""], "--data: expected a folder, given an empty text")
+        expect_refused(program, ["--shape", ""], "--shape: expected a shape, given an empty text")
+        for option, thing in (("--json", "a file"), ("--weights", "a file"), ("--show", "a path, or . for the root")):
+            expect_refused(program, ["--shape", "unit", option, ""], f"{option}: expected {thing}, given an empty text")
         expect_refused(program, ["--shape", "unit", "--show", "inter_arch.gm"], "inter_arch.gm", "deep_fm, fm")
         expect_refused(program, ["--data", folder, "--json", report], "--profile-step")
         expect_refused(program, ["--data", folder / "none", "--profile-step", 3], "none/ml-100k")
         expect_refused(program, ["--shape", "unit", "--weights", folder / "none.json"], "none.json")
         expect_refused(program, ["--shape", "unit", "--weights", ORACLE / "deepfm_small.json"], "param/sparse_arch")
+        expect_refused(program, ["--shape", "unit", "--weights", folder], f"{folder}: expected", "given a directory")
+        deep = folder / "deep.json"
+        deep.write_text("[" * 200_000)
+        expect_refused(program, ["--shape", "unit", "--weights", deep], f"{deep}: expected values in at most 32 lists")
+        deep.unlink()
         kept = report.read_bytes()
         expect_refused(program, ["--shape", "unit", "--json", folder / "missing" / "report.json"], "missing")
         expect_refused(program, ["--shape", "unit", "--json", folder], str(folder))
-        expect_refused(program, ["--shape", "unit", "--json", "/dev/full"], "/dev/full")
+        status, printed, said = run(program, "--shape", "unit", "--json", "/dev/full")
+        expect(status == 1 and "/dev/full" in said, f"it ended with {status} and said {said!r}")
+        expect("SimpleDeepFMNN" in printed and "/dev/full" not in printed, "the table names the file that is not there")
+        status, printed, said = run(program, "--shape", "unit", "--json", folder / ("x" * 256))
+        expect(status == 1 and not printed and "File name too long" in said, f"ended with {status} and said {said!r}")
         expect(report.read_bytes() == kept, "the report that was there")
         expect([path.name for path in folder.iterdir()] == ["report.json"], "no other file is left")
 
 
+def libtorch_root(cmake):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name).resolve()
+        for torch in ("torch", "other"):
+            for file in ("include/torch/csrc/api/include/torch/torch.h", "include/torch/headeronly/version.h",
+                         "lib/libc10.so", "lib/libtorch_cpu.so"):
+                (folder / torch / file).parent.mkdir(parents=True, exist_ok=True)
+                (folder / torch / file).write_text("".join(
+                    f"#define TORCH_VERSION_{part} 9\n" for part in ("MAJOR", "MINOR", "PATCH")))
+        (folder / "CMakeLists.txt").write_text(
+            f"cmake_minimum_required(VERSION 3.24)\nproject(remembers LANGUAGES CXX)\n"
+            f"list(APPEND CMAKE_MODULE_PATH {ROOT}/cmake)\nset(COMPONENT_BENCHMARK_VENV OFF)\n"
+            f"include(ComponentBenchmarkLibTorch)\nmessage(STATUS \"found=${{COMPONENT_BENCHMARK_LIBTORCH_FOUND}}=\")\n")
+        plain = {key: value for key, value in os.environ.items() if key not in ("Torch_DIR", "CMAKE_PREFIX_PATH")}
+
+        def expect_found(torch, environment, *arguments):
+            done = subprocess.run([cmake, "-S", folder, "-B", folder / "build", *arguments], capture_output=True,
+                                  text=True, env={**plain, **environment}, check=False)
+            expect(done.returncode == 0 and f"found={folder / torch}=" in done.stdout, done.stdout + done.stderr)
+
+        expect_found("torch", {"Torch_DIR": str(folder / "torch")})
+        expect_found("torch", {})
+        expect_found("other", {"Torch_DIR": str(folder / "other")})
+        expect_found("other", {})
+        expect_found("torch", {"CMAKE_PREFIX_PATH": str(folder / "torch")})
+        expect_found("torch", {})
+        expect_found("other", {}, f"-DTorch_DIR={folder / 'other'}")
+
+
 if __name__ == "__main__":
-    {"01_first_profile": first_profile, "02_own_plugins": own_plugins, "deepfm": deepfm}[sys.argv[1]](sys.argv[2])
+    {"01_first_profile": first_profile, "02_own_plugins": own_plugins, "deepfm": deepfm,
+     "libtorch_root": libtorch_root}[sys.argv[1]](sys.argv[2])

@@ -179,7 +179,7 @@ TEST_CASE("an estimate without all children is a lower bound", "[pipeline]") {
     cb::pipeline pipeline{cb::preprocessors{}, cb::profilers{fast()}, cb::sinks{}};
     auto const root = pipeline.run(provider)[""].get<cb::latency>().latency_ms;
     CHECK(root.value() == 6.0);
-    CHECK(root.why() == "lower bound: a child has no value");
+    CHECK(root.why() == "lower bound: a part has no value");
 }
 
 TEST_CASE("a container that is never called is estimated, a leaf is not", "[pipeline]") {
@@ -230,7 +230,10 @@ TEST_CASE("a preprocessor that throws costs one component", "[pipeline]") {
     auto const lost = report["a"].get<cb::latency>().latency_ms;
     CHECK_FALSE(lost.has_value());
     CHECK(lost.why() == "the preprocessor 'refusing' failed: no batch dimension");
+    CHECK(report["a"].state() == cb::status::failed);
+    CHECK(report["a"].reason() == "the preprocessor 'refusing' failed: no batch dimension");
     CHECK(report["b"].get<cb::latency>().latency_ms.has_value());
+    CHECK(report["b"].state() == cb::status::ok);
 }
 
 TEST_CASE("every sink gets the report, also when one fails", "[pipeline]") {
@@ -255,13 +258,24 @@ TEST_CASE("an output that cannot be written stops the run before it begins", "[p
     CHECK_FALSE(put_back);
 }
 
+namespace {
+struct asking {
+    static constexpr char const* name = "asking";
+    bool const* put_back;
+    bool* was_back;
+    void write(cb::document const&) { *was_back = *put_back; }
+};
+}  // namespace
+
 TEST_CASE("the model is put back before sinks see the report", "[pipeline]") {
     auto provider = two_children();
     bool put_back = false;
+    bool was_back = false;
     provider.captured.was_put_back = &put_back;
-    cb::pipeline pipeline{cb::preprocessors{}, cb::profilers{fast()}, cb::sinks{}};
+    cb::pipeline pipeline{cb::preprocessors{}, cb::profilers{fast()},
+                          cb::sinks{asking{&put_back, &was_back}}};
     auto const report = pipeline.run(provider);
-    CHECK(put_back);
+    CHECK(was_back);
     CHECK(report.document().facts.unchanged.verified);
 }
 
@@ -294,6 +308,60 @@ TEST_CASE("an alias answers for the row it stands for", "[pipeline]") {
     auto const report = pipeline.run(provider);
     CHECK(report["again"].get<cb::latency>().latency_ms.value() == 3.0);
     CHECK(report[""].get<cb::latency>().self_ms.value() == 3.0);
+}
+
+TEST_CASE("a shared module's time is its caller's, call by call", "[pipeline]") {
+    fake::provider provider;
+    auto& model = provider.captured;
+    model.add(cb::node::none, "", 1, 10'000'000);
+    model.add(0, "a", 1, 4'000'000);
+    model.add(1, "shared", 2, 3'000'000);  // registered below a, called once by a and once by b
+    model.add(0, "b", 1, 5'000'000);
+    model.all_calls[3].parent_call = 4;
+    cb::pipeline pipeline{cb::preprocessors{}, cb::profilers{fast()}, cb::sinks{}};
+    auto const report = pipeline.run(provider);
+    CHECK(report["a"].get<cb::latency>().self_ms.value() == 1.0);
+    CHECK(report["b"].get<cb::latency>().self_ms.value() == 2.0);
+    CHECK(report[""].get<cb::latency>().self_ms.value() == 1.0);
+    CHECK(report["a.shared"].get<cb::latency>().total_ms.value() == 6.0);
+}
+
+TEST_CASE("a call within a call of the same module is part of it", "[pipeline]") {
+    fake::provider provider;
+    auto& model = provider.captured;
+    model.add(cb::node::none, "", 1, 10'000'000);
+    model.add(0, "tree", 3, 4'000'000);
+    model.all_calls[2].parent_call = 1;
+    model.all_calls[3].parent_call = 2;
+    cb::pipeline pipeline{cb::preprocessors{}, cb::profilers{fast()}, cb::sinks{}};
+    auto const report = pipeline.run(provider);
+    CHECK(report["tree"].get<cb::latency>().total_ms.value() == 4.0);
+    CHECK(report[""].get<cb::latency>().self_ms.value() == 6.0);
+}
+
+TEST_CASE("calls that cannot be made again make the total a lower bound", "[pipeline]") {
+    fake::provider provider;
+    auto& model = provider.captured;
+    model.add(cb::node::none, "", 1, 10'000'000);
+    model.add(0, "a", 3, 2'000'000);
+    model.components[1].groups[0].numbers = {1};
+    cb::pipeline pipeline{cb::preprocessors{}, cb::profilers{fast()}, cb::sinks{}};
+    auto const total = pipeline.run(provider)["a"].get<cb::latency>().total_ms;
+    CHECK(total.value() == 2.0);
+    CHECK(total.why() == "lower bound: not all of its calls have a value");
+}
+
+TEST_CASE("a part that needs no backward leaves its parent's estimate whole", "[pipeline]") {
+    fake::provider provider;
+    auto& model = provider.captured;
+    model.add(cb::node::none, "", 1, 10'000'000);
+    model.add(0, "flat", 1, 1'000'000, 0);
+    model.add(0, "linear", 1, 1'000'000, 3'000'000);
+    model.fail(0, "out of memory");
+    cb::pipeline pipeline{cb::preprocessors{}, cb::profilers{fast()}, cb::sinks{}};
+    auto const backward = pipeline.run(provider)[""].get<cb::latency>().latency_bwd_ms;
+    CHECK(backward.value() == 3.0);
+    CHECK(backward.why() == "estimated from its children");
 }
 
 TEST_CASE("a pipeline may run again", "[pipeline]") {

@@ -56,8 +56,15 @@ void check_schema(parsed const& report) {
     }
     for (auto const& row : report["calls"]["node"])
         CHECK(row.get<std::size_t>() < rows);
-    for (auto const& column : report["columns"])
-        CHECK(nodes.contains(column["id"].get<std::string>()));
+    for (auto const& column : report["columns"]) {
+        auto const id = column["id"].get<std::string>();
+        REQUIRE(nodes.contains(id));
+        INFO(id);
+        for (std::size_t i = 0; i < rows; ++i) {
+            auto const from = nodes.contains(id + ":from") ? nodes[id + ":from"][i] : parsed{0};
+            CHECK(nodes[id][i].is_null() == (from == 4));
+        }
+    }
     for (auto const& [id, samples] : report["samples"].items()) {
         CHECK(samples["call"].size() == samples["start"].size());
         for (auto const& start : samples["start"])
@@ -120,9 +127,46 @@ TEST_CASE("a number that is not known is null and says why") {
     auto const report = parsed::parse(cb::to_json(document));
     auto const& nodes = report["nodes"];
     CHECK(nodes["latency_ms"] == parsed::parse("[0.001, null, null, null, null]"));
-    CHECK(nodes["latency_ms:from"] == parsed::parse("[0, 4, 0, 4, 0]"));
+    CHECK(nodes["latency_ms:from"] == parsed::parse("[0, 4, 4, 4, 4]"));
     CHECK(string_at(report, nodes["latency_ms:why"][1]) == "out of memory");
     CHECK(nodes["latency_ms:why"][2].is_null());
+    CHECK(string_at(report, nodes["latency_ms:why"][3]) == "not a finite number");
+}
+
+TEST_CASE("a number that is not finite is null and says so") {
+    auto document = cb::test::large_document(4);
+    document.columns.resize(1);
+    auto const infinity = std::numeric_limits<double>::infinity();
+    auto& column = document.columns[0];
+    column.cells[1] = {infinity, cb::origin::measured, "a remark"};
+    column.cells[2] = {-infinity, cb::origin::estimated, {}};
+    column.cells[3] = {std::nan(""), cb::origin::measured, {}};
+    for (bool const integer : {false, true}) {
+        column.integer = integer;
+        auto const report = parsed::parse(cb::to_json(document));
+        check_schema(report);
+        for (std::size_t row = 1; row < 4; ++row) {
+            CHECK(report["nodes"]["latency_ms"][row].is_null());
+            CHECK(report["nodes"].at("latency_ms:from")[row] == 4);
+            CHECK(string_at(report, report["nodes"].at("latency_ms:why")[row]) ==
+                  "not a finite number");
+        }
+    }
+}
+
+TEST_CASE("an alias has no numbers and says whose they are") {
+    auto document = cb::test::large_document(4);
+    document.nodes[2].alias_of = 1;
+    document.nodes[3].alias_of = 0;
+    for (auto& column : document.columns)
+        column.cells[2] = column.cells[3] = {};
+    auto const report = parsed::parse(cb::to_json(document));
+    check_schema(report);
+    auto const& nodes = report["nodes"];
+    CHECK(nodes["alias_of"] == parsed::parse("[null, null, 1, 0]"));
+    CHECK(nodes.at("latency_ms:from") == parsed::parse("[0, 0, 4, 4]"));
+    CHECK(string_at(report, nodes.at("latency_ms:why")[2]) == "alias of layer_1");
+    CHECK(string_at(report, nodes.at("latency_ms:why")[3]) == "alias of Stack");
 }
 
 TEST_CASE("a column of whole numbers is written without digits that were never there") {

@@ -231,6 +231,37 @@ TEST_CASE("a state that was not compared is never called unchanged") {
     CHECK_FALSE(contains(cb::to_summary(report), "unchanged"));
 }
 
+TEST_CASE("what was compared is not cut off at a hundred columns") {
+    auto report = cb::test::sample_document();
+    std::vector<std::string> const compared{"161 parameters", "159 buffers", "3 arguments",
+                                            "generators"};
+    report.facts.unchanged = {true, compared, {"unregistered tensors"}, {"a", "b", "c"}};
+    auto summary = cb::to_summary(report, 100);
+    CHECK(contains(summary, "\nmodel state: 3 tensors that had changed put back, then equal by "));
+    std::replace(summary.begin(), summary.end(), '\n', ' ');
+    CHECK(contains(summary,
+                   "by value (161 parameters, 159 buffers, 3 arguments, generators); "
+                   "not compared: unregistered tensors read next"));
+    report.facts.unchanged.not_compared.assign(100, "a tensor on another device");
+    report.facts.unchanged.changed.clear();
+    summary = cb::to_summary(report, 100);
+    CHECK(lines_of(summary).size() <= 10);
+    CHECK(contains(summary, "\u2026\nread next"));
+}
+
+TEST_CASE("an alias is not counted as a component that was not called or failed") {
+    auto report = cb::test::large_document(4);
+    report.nodes[1].state = cb::status::not_called;
+    report.nodes[2].state = cb::status::not_called;
+    report.nodes[2].alias_of = 3;
+    CHECK(contains(cb::to_summary(report), "model: 3 components"));
+    CHECK(contains(cb::to_summary(report), "none failed; 1 not called\n"));
+    report.nodes[1].alias_of = 3;
+    CHECK_FALSE(contains(cb::to_summary(report), "not called"));
+    report.nodes[1].state = report.nodes[3].state = cb::status::failed;
+    CHECK(contains(cb::to_summary(report), "1 failed, first: layer_3"));
+}
+
 TEST_CASE("an empty report prints") {
     auto const table = cb::to_table({}, 80);
     CHECK(contains(table, "model: 0 components"));

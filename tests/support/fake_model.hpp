@@ -107,6 +107,16 @@ struct model {
                 visit(row, components[row]);
     }
 
+    /// The first call of the nearest row above that is called.
+    [[nodiscard]] std::ptrdiff_t caller(std::ptrdiff_t above) const {
+        using component_benchmark::node;
+        for (; above != node::none; above = rows[static_cast<std::size_t>(above)].parent)
+            for (std::size_t number = 0; number < all_calls.size(); ++number)
+                if (all_calls[number].row == static_cast<std::size_t>(above))
+                    return static_cast<std::ptrdiff_t>(number);
+        return node::none;
+    }
+
     /// Adds a row below `parent` (the first has none) that takes `forward_ns` in each of its calls.
     std::size_t add(std::ptrdiff_t parent, std::string name, std::int64_t calls = 1,
                     std::int64_t forward_ns = 1'000'000, std::int64_t backward_ns = 2'000'000) {
@@ -129,7 +139,8 @@ struct model {
             auto made_group = group(forward_ns, backward_ns, {});
             for (std::int64_t call = 0; call < calls; ++call) {
                 made_group.numbers.push_back(all_calls.size());
-                all_calls.push_back({index, call, -1, "[1]", "[1]", "float32 -> float32", false});
+                all_calls.push_back(
+                    {index, call, caller(parent), "[1]", "[1]", "float32 -> float32", false});
             }
             made.groups.push_back(made_group);
         }

@@ -3,6 +3,7 @@
 
 #include <component_benchmark/capture/generators.hpp>
 #include <component_benchmark/capture/tensor_bytes.hpp>
+#include <component_benchmark/capture/training_flags.hpp>
 #include <component_benchmark/hook/stored_call.hpp>
 
 #include <ATen/ThreadLocalState.h>
@@ -25,6 +26,7 @@ using buffer_values = std::vector<std::pair<at::Tensor, at::Tensor>>;
 struct call_context {
     std::shared_ptr<generator_states const> generators;
     at::ThreadLocalState thread;
+    training_flags training;
     buffer_values buffers;
 };
 
@@ -36,8 +38,9 @@ struct captured_call {
     std::ptrdiff_t parent = none;
     bool recomputed = false;
     bool makes_graph = false;  ///< gradients were enabled
-    bool finished = false;     ///< the module returned; false: it threw
-    std::string opaque;        ///< why it cannot be replayed
+    bool autocast = false;
+    bool finished = false;  ///< the module returned; false: it threw
+    std::string opaque;     ///< why it cannot be replayed
 
     std::unique_ptr<hook::stored_call> stored;
     std::optional<call_context> context;
@@ -63,7 +66,13 @@ struct captured_call {
     /// The call gets arguments of its own.
     void copy_arguments() {
         storage_copies copies;
-        stored->each_argument([&](at::Tensor& tensor) { tensor = copies.copy(tensor); });
+        same_for_same arguments;
+        stored->each_argument([&](at::Tensor& tensor) {
+            arguments.replace(tensor, [&](at::Tensor const& original) {
+                auto copy = copies.copy(original);
+                return original.requires_grad() ? copy.requires_grad_(true) : copy;
+            });
+        });
         has_own_arguments = true;
     }
 
@@ -82,15 +91,15 @@ struct captured_call {
 
     /// Cuts the arguments off the graph of the captured forward; they become leaves.
     void detach() {
+        same_for_same arguments;
+        auto const cut = [](at::Tensor const& original) {
+            if (original.is_inference())
+                return original;
+            auto leaf = original.detach();
+            return original.requires_grad() ? leaf.requires_grad_(true) : leaf;
+        };
         if (stored != nullptr && !has_own_arguments)
-            stored->each_argument([](at::Tensor& argument) {
-                if (argument.is_inference())
-                    return;
-                auto const requires_grad = argument.requires_grad();
-                argument = argument.detach();
-                if (requires_grad)
-                    argument.requires_grad_(true);
-            });
+            stored->each_argument([&](at::Tensor& argument) { arguments.replace(argument, cut); });
         inputs.clear();
         outputs.clear();
         output_edges.clear();

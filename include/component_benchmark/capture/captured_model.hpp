@@ -15,11 +15,13 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/ThreadLocalState.h>
+#include <ATen/autocast_mode.h>
 #include <torch/version.h>
 
 #include <algorithm>
 #include <malloc.h>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -27,6 +29,34 @@
 #include <vector>
 
 namespace component_benchmark::capture {
+
+/// One at a time in a process: two would take each other's changes for the model's state. Another
+/// thread waits; the thread that has one already, from inside a forward, is refused.
+class only_run {
+public:
+    only_run() {
+        if (mine())
+            throw error{"a pipeline is running on this thread already; run one at a time"};
+        mutex().lock();
+        mine() = true;
+    }
+    only_run(only_run const&) = delete;
+    only_run& operator=(only_run const&) = delete;
+    ~only_run() {
+        mine() = false;
+        mutex().unlock();
+    }
+
+private:
+    [[gnu::visibility("default")]] static std::mutex& mutex() {
+        static std::mutex one;
+        return one;
+    }
+    [[gnu::visibility("default")]] static bool& mine() {
+        static thread_local bool flag = false;
+        return flag;
+    }
+};
 
 /// The captured calls of a model. The model's state is put back by `put_back`, at the latest when
 /// this object dies.
@@ -42,6 +72,9 @@ public:
         if (auto const to_copy = calls_to_copy(wishes.copy_arguments); !to_copy.empty()) {
             state_.rewind();
             capture(run, to_copy);
+            for (auto const number : calls_to_copy(false))
+                if (auto& call = session_->calls()[number]; !call.has_own_arguments)
+                    call.opaque = "its arguments are edited, but not in every forward";
         }
         infer_calls();
         for (std::size_t number = 0; number < session_->calls().size(); ++number)
@@ -81,11 +114,14 @@ public:
         rehearsal rehearse{tree_, state_};
         for (auto const row : breadth_first()) {
             auto one = make_component(row);
-            if (auto why = rehearse.run(row, one); !why.empty())
+            bool writes = false;
+            if (auto why = rehearse.run(row, one, writes); !why.empty())
                 give_up(row, one, status::failed, std::move(why));
             else if (!one.calls().empty())
                 tree_.nodes()[row].state = status::ok;
             visit(row, one);
+            if (writes)
+                state_.rewind();  // or its leftovers are taken for its children's work
             for (auto const number : calls_of_[row])
                 session_->calls()[number].release();
         }
@@ -114,9 +150,12 @@ private:
         try {
             at::ThreadLocalStateGuard const grad_mode_and_autocast{at::ThreadLocalState{}};
             loss = run(*session_);
+        } catch (error const&) {
+            throw;
         } catch (...) {
             throw error{capture_failure(current_failure())};
         }
+        at::autocast::clear_cache();
         has_gradients_ = loss.defined();
         if (has_gradients_)
             find_output_gradients(loss, session_->calls());
@@ -145,10 +184,7 @@ private:
     void infer_calls() {
         auto const& nodes = tree_.nodes();
         auto& calls = session_->calls();
-        for (std::size_t row = 0; row < nodes.size(); ++row)
-            if (nodes[row].alias_of == node::none && wanted_[row] &&
-                is_sequential(tree_.module(row)))
-                infer_sequential(tree_, calls, row);
+        infer_sequentials(tree_, calls, wanted_);
         sort_calls(tree_, calls);
         if (nodes.size() > 1 && calls.size() <= 1)
             throw error{
@@ -161,7 +197,7 @@ private:
     // From here on the graph of the captured forward is not needed.
     void settle(std::size_t number) {
         auto& call = session_->calls()[number];
-        describe(call);
+        describe(call, number);
         call.detach();
         calls_of_[call.row].push_back(number);
         auto& facts = tree_.nodes()[call.row];
@@ -212,6 +248,7 @@ private:
         one.give_up(std::move(why));
     }
 
+    only_run only_;
     module_tree tree_;
     model_state state_;
     std::size_t depth_;

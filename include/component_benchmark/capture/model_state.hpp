@@ -3,13 +3,18 @@
 
 #include <component_benchmark/capture/generators.hpp>
 #include <component_benchmark/capture/tensor_bytes.hpp>
+#include <component_benchmark/capture/training_flags.hpp>
+#include <component_benchmark/core/failure.hpp>
 #include <component_benchmark/core/node.hpp>
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <ATen/autocast_mode.h>
+#include <torch/csrc/autograd/variable.h>
 #include <torch/nn/module.h>
 
 #include <iterator>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -25,17 +30,15 @@ class model_state {
 public:
     /// `batch`: the tensors in the arguments of the root, which a forward may write to as well.
     model_state(torch::nn::Module& root, std::vector<at::Tensor> const& batch)
-        : generators_{default_generators()} {
+        : root_{root}, training_{root}, generators_{default_generators()} {
         c10::AutoGradMode const no_grad{false};
         for (auto const& item : root.named_parameters())
             save(item.key(), item.value(), parameter);
         for (auto const& item : root.named_buffers())
             save(item.key(), item.value(), buffer);
+        registered_ = tensors_.size();
         for (auto const& tensor : batch)
-            save(std::to_string(tensors_.size()), tensor, argument);
-        for (auto const& module : root.modules(/*include_self=*/false))
-            training_.emplace_back(module.get(), module->is_training());
-        training_.insert(training_.begin(), {&root, root.is_training()});
+            save(std::to_string(tensors_.size() - registered_ + 1), tensor, argument);
         // last: nothing throws from here on, so no gradient is lost
         for (auto& saved : tensors_)
             if (saved.tensor.is_leaf() && saved.requires_grad)
@@ -44,19 +47,18 @@ public:
 
     model_state(model_state const&) = delete;
     model_state& operator=(model_state const&) = delete;
+    ~model_state() { static_cast<void>(put_back()); }
 
-    ~model_state() {
-        try {
-            static_cast<void>(put_back());
-        } catch (...) {  // NOLINT: nothing more can be done on this way out
-        }
-    }
-
-    /// Values of parameters and buffers and the generators as they were: before every repetition
-    /// that might see what an earlier one wrote.
+    /// Everything but the gradients as it was: before a repetition that might see what an earlier
+    /// one wrote.
     void rewind() {
-        for (auto& tensor : tensors_)
-            restore_value(tensor);
+        for (auto& saved : tensors_) {
+            restore_graph(saved);
+            if (restore_value(saved))
+                saved.was_changed = true;
+        }
+        training_.put_back();
+        restore_globals();
         generators_.put_back();
     }
 
@@ -69,22 +71,26 @@ public:
         return false;
     }
 
-    /// Puts everything back and says what was compared. Calling it again does nothing.
-    verification put_back() {
-        if (done_)
+    /// Puts everything back and says what was compared; what cannot be put back is said, and the
+    /// rest goes on. Calling it again does nothing.
+    verification put_back() noexcept {
+        if (std::exchange(done_, true))
             return report_;
-        done_ = true;
-        for (auto& tensor : tensors_) {
-            if (restore_value(tensor))
-                report_.changed.push_back(std::string{kinds[tensor.what]} + " " + tensor.name);
-            restore_flags(tensor);
-        }
-        for (auto const& [module, flag] : training_)
-            if (module->is_training() != flag)
-                module->train(flag);
-        generators_.put_back();
-        restore_globals();
-        verify();
+        for (auto& saved : tensors_)
+            attempt(saved, [&] { restore_gradient(saved); });
+        for (auto& saved : tensors_)
+            attempt(saved, [&] {
+                restore_graph(saved);
+                if (restore_value(saved) || saved.was_changed)
+                    report_.changed.push_back(title(saved));
+            });
+        attempt("training flags", [&] { training_.put_back(); });
+        attempt("default dtype, threads or determinism", [&] { restore_globals(); });
+        attempt("generators", [&] { generators_.put_back(); });
+        attempt("the comparison", [&] { verify(); });
+        report_.verified = report_.verified && failures_.empty();
+        for (auto const& failure : failures_)
+            report_.not_compared.push_back(failure);
         return report_;
     }
 
@@ -99,8 +105,11 @@ private:
         at::Tensor alias;  // of the storage it had
         at::Tensor value;
         at::Tensor gradient;
+        std::shared_ptr<torch::autograd::Node> function;  // that made it; null for a leaf
+        std::uint32_t output = 0;
         bool requires_grad = false;
         bool comparable = true;
+        bool was_changed = false;
         std::uint32_t version = 0;
     };
 
@@ -114,15 +123,25 @@ private:
                             .alias = tensor.detach(),
                             .value = tensor.detach().clone(),
                             .gradient = {},
+                            .function = tensor.grad_fn(),
+                            .output = static_cast<std::uint32_t>(tensor.output_nr()),
                             .requires_grad = tensor.requires_grad(),
                             .comparable = tensor.layout() == c10::kStrided,
+                            .was_changed = false,
                             .version = version_of(tensor)});
+    }
+
+    [[nodiscard]] static std::string title(saved_tensor const& saved) {
+        return std::string{kinds[saved.what]} + " " + saved.name;
     }
 
     [[nodiscard]] static bool is_unchanged(saved_tensor const& saved) {
         return !saved.comparable ||
                (saved.tensor.has_storage() && saved.alias.has_storage() &&
                 saved.tensor.storage().data() == saved.alias.storage().data() &&
+                saved.tensor.storage_offset() == saved.alias.storage_offset() &&
+                saved.tensor.sizes() == saved.alias.sizes() &&
+                saved.tensor.strides() == saved.alias.strides() &&
                 same_bytes(saved.tensor, saved.value));
     }
 
@@ -130,23 +149,37 @@ private:
     static bool restore_value(saved_tensor& saved) {
         auto const changed = !is_unchanged(saved);
         if (changed) {
-            if (saved.tensor.storage().data() != saved.alias.storage().data() ||
-                saved.tensor.sizes() != saved.alias.sizes())
-                saved.tensor.set_data(saved.alias);
+            saved.tensor.set_data(saved.alias);
             overwrite(saved.tensor, saved.value);
         }
-        if (!saved.tensor.is_inference() && version_of(saved.tensor) != saved.version) {
-            auto counter = saved.tensor.unsafeGetTensorImpl()->version_counter();  // a handle
-            counter.set_version(saved.version);
-        }
+        set_version(saved.tensor, saved.version);
         return changed;
     }
 
-    static void restore_flags(saved_tensor& saved) {
+    // An in-place operation makes a tensor the output of the graph of the captured forward.
+    static void restore_graph(saved_tensor& saved) {
+        if (saved.tensor.grad_fn() != saved.function)
+            torch::autograd::impl::set_gradient_edge(saved.tensor, {saved.function, saved.output});
         if (saved.tensor.is_leaf() && saved.tensor.requires_grad() != saved.requires_grad)
             saved.tensor.requires_grad_(saved.requires_grad);
-        if (saved.tensor.is_leaf() && saved.requires_grad)
+    }
+
+    static void restore_gradient(saved_tensor& saved) {
+        if (!saved.function && saved.requires_grad)
             saved.tensor.mutable_grad() = std::exchange(saved.gradient, at::Tensor{});
+    }
+
+    template<class Restore>
+    void attempt(std::string const& what, Restore restore) noexcept {
+        try {
+            restore();
+        } catch (...) {
+            failures_.push_back(what + " could not be put back: " + current_failure());
+        }
+    }
+    template<class Restore>
+    void attempt(saved_tensor const& saved, Restore restore) noexcept {
+        attempt(title(saved), restore);
     }
 
     void restore_globals() const {
@@ -158,18 +191,19 @@ private:
         if (context.deterministicAlgorithms() != deterministic_ ||
             context.deterministicAlgorithmsWarnOnly() != deterministic_warn_)
             context.setDeterministicAlgorithms(deterministic_, deterministic_warn_);
+        at::autocast::clear_cache();  // its casts of weights may be of another moment
     }
 
     void verify() {
         std::size_t counts[std::size(kinds)] = {};
-        report_.verified = generators_.is_current();
+        report_.verified = generators_.is_current() && training_.is_current();
         for (auto const& saved : tensors_) {
             if (saved.comparable)
                 ++counts[saved.what];
             else
-                report_.not_compared.push_back(std::string{kinds[saved.what]} + " " + saved.name +
-                                               " (not a strided tensor)");
-            report_.verified = report_.verified && is_unchanged(saved);
+                report_.not_compared.push_back(title(saved) + " (not a strided tensor)");
+            report_.verified = report_.verified && is_unchanged(saved) &&
+                               saved.tensor.requires_grad() == saved.requires_grad;
         }
         for (auto const what : {parameter, buffer, argument})
             if (counts[what] > 0)
@@ -177,17 +211,36 @@ private:
                                            (counts[what] == 1 ? "" : "s"));
         report_.compared.emplace_back("generators");
         report_.not_compared.emplace_back("unregistered tensors");
+        compare_registrations();
     }
 
+    void compare_registrations() {
+        std::size_t now = 0;
+        for (auto const& tensors : {root_.parameters(), root_.buffers()})
+            for (auto const& tensor : tensors) {
+                auto const known = index_.find(tensor.unsafeGetTensorImpl());
+                if (tensor.defined() && (known == index_.end() || known->second >= registered_))
+                    ++now;
+            }
+        if (now == 0)
+            return;
+        report_.verified = false;
+        report_.changed.push_back(std::to_string(now) +
+                                  " tensors were registered by the forward and stay");
+    }
+
+    torch::nn::Module& root_;
     std::vector<saved_tensor> tensors_;
+    std::size_t registered_ = 0;  ///< the first so many are parameters and buffers
     std::unordered_map<c10::TensorImpl const*, std::size_t> index_;
-    std::vector<std::pair<torch::nn::Module*, bool>> training_;
+    training_flags training_;
     generator_states generators_;
     caffe2::TypeMeta default_dtype_ = c10::get_default_dtype();
     int threads_ = at::get_num_threads();
     bool deterministic_ = at::globalContext().deterministicAlgorithms();
     bool deterministic_warn_ = at::globalContext().deterministicAlgorithmsWarnOnly();
     bool done_ = false;
+    std::vector<std::string> failures_;
     verification report_;
 };
 

@@ -6,8 +6,8 @@
 #include <c10/util/Type.h>
 #include <torch/nn/module.h>
 
-#include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <typeinfo>
@@ -47,11 +47,7 @@ public:
     }
 
     /// The module of this row is registered at another path too.
-    [[nodiscard]] bool is_shared(std::size_t row) const {
-        return std::any_of(nodes_.begin(), nodes_.end(), [row](node const& one) {
-            return one.alias_of == static_cast<std::ptrdiff_t>(row);
-        });
-    }
+    [[nodiscard]] bool is_shared(std::size_t row) const { return shared_[row]; }
 
 private:
     void add(torch::nn::Module& module, std::string name, std::ptrdiff_t parent) {
@@ -66,18 +62,25 @@ private:
         added.type = short_name(typeid(module));
         added.parent = parent;
         auto const [position, is_new] = rows_.emplace(&module, static_cast<std::ptrdiff_t>(row));
-        if (!is_new)
+        if (!is_new) {
             added.alias_of = position->second;
+            shared_[static_cast<std::size_t>(position->second)] = true;
+        }
         nodes_.push_back(std::move(added));
         modules_.push_back(&module);
+        shared_.push_back(false);
         if (is_new)
-            for (auto const& child : module.named_children())
+            for (auto const& child : module.named_children()) {
+                alive_.push_back(child.value());  // a forward may replace it
                 add(*child.value(), child.key(), static_cast<std::ptrdiff_t>(row));
+            }
         nodes_[row].end = nodes_.size();
     }
 
     std::vector<node> nodes_;
     std::vector<torch::nn::Module*> modules_;
+    std::vector<std::shared_ptr<torch::nn::Module>> alive_;
+    std::vector<bool> shared_;
     std::unordered_map<torch::nn::Module const*, std::ptrdiff_t> rows_;
 };
 

@@ -30,9 +30,10 @@ inline void find_output_gradients(at::Tensor const& loss, std::deque<captured_ca
                 edges.push_back(edge);
     torch::autograd::variable_list gradients;
     try {
-        gradients = torch::autograd::Engine::get_default_engine().execute(
-            {torch::autograd::impl::gradient_edge(loss)}, {at::ones_like(loss)},
-            /*keep_graph=*/false, /*create_graph=*/false, /*accumulate_grad=*/false, edges);
+        if (!edges.empty())
+            gradients = torch::autograd::Engine::get_default_engine().execute(
+                {torch::autograd::impl::gradient_edge(loss)}, {at::ones_like(loss)},
+                /*keep_graph=*/false, /*create_graph=*/false, /*accumulate_grad=*/false, edges);
     } catch (...) {
         throw error{"the backward from the loss failed: " + current_failure()};
     }

@@ -17,11 +17,11 @@ class rehearsal {
 public:
     rehearsal(module_tree const& tree, model_state& state) : tree_{tree}, state_{state} {}
 
-    /// Why the component cannot run alone, or empty.
-    [[nodiscard]] std::string run(std::size_t row, component& one) {
+    /// Why the component cannot run alone, or empty. `writes` says afterwards whether it leaves
+    /// other parameters behind.
+    [[nodiscard]] std::string run(std::size_t row, component& one, bool& writes) {
         try {
             auto const look = !proven_clean(row);
-            bool writes = false;
             for (auto& group : one.calls()) {
                 run_once(group);
                 if (look && state_.differs(one.module())) {

@@ -3,13 +3,17 @@
 
 #include <component_benchmark/capture/captured_call.hpp>
 #include <component_benchmark/capture/model_state.hpp>
+#include <component_benchmark/core/by_call.hpp>
 
+#include <ATen/autocast_mode.h>
 #include <ATen/ops/ones_like.h>
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/variable.h>
 #include <torch/nn/module.h>
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace component_benchmark::capture {
@@ -34,6 +38,8 @@ public:
         release();
         if (rewinds_ != nullptr)
             rewinds_->rewind();
+        call_.context->training.put_back();
+        at::autocast::clear_cache();  // or only the first repetition casts the weights
         call_.context->generators->put_back();
         for (auto const& [buffer, value] : call_.context->buffers)
             overwrite(buffer, value);
@@ -62,11 +68,14 @@ public:
         });
         targets_ = leaves_;
         targets_.insert(targets_.end(), parameters_.begin(), parameters_.end());
-        why_no_backward_ =
-            !any_needs ? "no output requires a gradient"
-            : outputs_.empty()
-                ? "the loss does not depend on it"
-                : (targets_.empty() ? "no input or parameter requires a gradient" : "");
+        std::string_view why;
+        if (!any_needs)
+            why = no_gradient_needed;
+        else if (outputs_.empty())
+            why = not_in_the_loss;
+        else if (targets_.empty())
+            why = nothing_to_reach;
+        why_no_backward_ = why;
         return why_no_backward_.empty();
     }
 
@@ -104,16 +113,23 @@ private:
         stored_ = call_.stored->copy();
         leaves_.clear();
         storage_copies copies;
+        same_for_same arguments;
         stored_->each_argument([&](at::Tensor& argument) {
-            if (call_.edits_arguments)
-                argument = copies.copy(argument);
-            if (!argument.requires_grad())
-                return;
-            leaves_.push_back(argument);
-            // an in-place operation on a leaf that requires a gradient throws
-            if (call_.edits_arguments)
-                argument = argument.clone();
+            arguments.replace(argument, [&](at::Tensor const& kept) {
+                if (kept.requires_grad())
+                    leaves_.push_back(kept);
+                return call_.edits_arguments ? editable(kept, copies) : kept;
+            });
         });
+    }
+
+    // An in-place operation on a leaf that requires a gradient throws; this one is no leaf.
+    static at::Tensor editable(at::Tensor const& leaf, storage_copies& copies) {
+        auto copy = copies.copy(leaf);
+        if (leaf.requires_grad())
+            torch::autograd::impl::set_gradient_edge(copy,
+                                                     torch::autograd::impl::gradient_edge(leaf));
+        return copy;
     }
 
     captured_call const& call_;

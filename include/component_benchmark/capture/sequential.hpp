@@ -12,6 +12,7 @@
 #include <deque>
 #include <optional>
 #include <typeinfo>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -24,46 +25,53 @@ namespace component_benchmark::capture {
 
 namespace detail {
 
-/// The calls of one pass through the children, the first of which is `first`.
-[[nodiscard]] inline std::optional<std::vector<std::size_t>> chain_from(
-    std::deque<captured_call> const& calls, std::vector<std::size_t> const& children,
-    std::size_t first) {
-    std::vector<std::size_t> chain{first};
-    if (calls[first].inputs.size() != 1)
-        return std::nullopt;
-    for (std::size_t position = 1; position < children.size(); ++position) {
-        auto const& before = calls[chain.back()];
-        auto next = chain.back() + 1;
-        while (next < calls.size() &&
-               !(calls[next].row == children[position] && calls[next].parent == before.parent))
-            ++next;
-        if (next == calls.size())
-            return std::nullopt;
-        auto const& after = calls[next];
-        auto const passed_on = before.outputs.size() == 1 && after.inputs.size() == 1 &&
-                               before.outputs[0].is_same(after.inputs[0]);
-        if (!passed_on)
-            return std::nullopt;
-        chain.push_back(next);
+/// The numbers of calls with one parent, in their order, and where each call stands among them.
+struct call_order {
+    std::vector<std::vector<std::size_t>> below;  // of parent + 1
+    std::vector<std::size_t> place;
+
+    explicit call_order(std::deque<captured_call> const& calls)
+        : below(calls.size() + 1), place(calls.size()) {
+        for (std::size_t number = 0; number < calls.size(); ++number) {
+            auto& siblings = below[static_cast<std::size_t>(calls[number].parent + 1)];
+            place[number] = siblings.size();
+            siblings.push_back(number);
+        }
     }
-    for (auto const number : chain)
-        if (!calls[number].replayable())
+};
+
+/// The calls of one pass through the children, the first of which is `first`.
+[[nodiscard]] inline std::optional<std::vector<std::size_t>> pass_from(
+    std::deque<captured_call> const& calls, call_order const& order,
+    std::vector<std::size_t> const& children, std::size_t first, std::size_t recorded_parent) {
+    auto const& siblings = order.below[recorded_parent];
+    auto const begin = order.place[first];
+    if (begin + children.size() > siblings.size())
+        return std::nullopt;
+    std::vector<std::size_t> pass;
+    for (std::size_t position = 0; position < children.size(); ++position) {
+        auto const number = siblings[begin + position];
+        auto const& call = calls[number];
+        auto const fits = call.row == children[position] && call.replayable() &&
+                          call.inputs.size() == 1 && call.stored->begins_with_tensor() &&
+                          (position + 1 == children.size() || call.outputs.size() == 1) &&
+                          (position == 0 || calls[pass.back()].outputs[0].is_same(call.inputs[0]));
+        if (!fits)
             return std::nullopt;
-    return chain;
+        pass.push_back(number);
+    }
+    return pass;
 }
 
 /// The buffers of all children as the first child found them.
 [[nodiscard]] inline buffer_values buffers_of(std::deque<captured_call> const& calls,
-                                              std::vector<std::size_t> const& chain) {
+                                              std::vector<std::size_t> const& pass) {
     buffer_values buffers;
-    for (auto const number : chain)
-        for (auto const& entry : calls[number].context->buffers) {
-            bool known = false;
-            for (auto const& [buffer, value] : buffers)
-                known = known || buffer.is_same(entry.first);
-            if (!known)
+    std::unordered_set<c10::TensorImpl*> known;
+    for (auto const number : pass)
+        for (auto const& entry : calls[number].context->buffers)
+            if (known.insert(entry.first.unsafeGetTensorImpl()).second)
                 buffers.push_back(entry);
-        }
     return buffers;
 }
 
@@ -98,8 +106,12 @@ namespace detail {
             },
             input);
     });
-    call.context.emplace(
-        call_context{first.context->generators, first.context->thread, buffers_of(calls, chain)});
+    call.autocast = first.autocast;
+    training_flags training;
+    for (auto const number : chain)
+        training.append(calls[number].context->training);
+    call.context.emplace(call_context{first.context->generators, first.context->thread,
+                                      std::move(training), buffers_of(calls, chain)});
     call.edits_arguments = writes_input(calls, chain);
     call.has_own_arguments = first.has_own_arguments;
     call.inputs = first.inputs;
@@ -112,32 +124,52 @@ namespace detail {
 
 }  // namespace detail
 
-/// Adds the calls of one Sequential behind `calls` and makes it the parent of its children's calls.
-/// Where a call of its first child is not the begin of such a pass, no call is added at all.
-inline void infer_sequential(module_tree const& tree, std::deque<captured_call>& calls,
-                             std::size_t row) {
-    auto& module = dynamic_cast<torch::nn::SequentialImpl&>(tree.module(row));
-    std::vector<std::size_t> children;
-    for (auto const& child : module.children())
-        children.push_back(static_cast<std::size_t>(tree.row_of(child.get())));
-    if (children.empty())
-        return;
-    std::vector<std::vector<std::size_t>> passes;
-    for (std::size_t number = 0; number < calls.size(); ++number) {
-        if (calls[number].row != children.front())
-            continue;
-        if (auto pass = detail::chain_from(calls, children, number))
-            passes.push_back(std::move(*pass));
-        else if (!tree.is_shared(children.front()))
-            return;
+/// Adds the calls of every Sequential of which `wanted` has a flag behind `calls`, and makes them
+/// the parents of their children's calls. Where a call of a first child is not the begin of such a
+/// pass, that Sequential gets no call at all.
+inline void infer_sequentials(module_tree const& tree, std::deque<captured_call>& calls,
+                              std::vector<bool> const& wanted) {
+    detail::call_order const order{calls};
+    auto const recorded = calls.size();
+    std::vector<std::size_t> parents(recorded);
+    std::vector<std::vector<std::size_t>> of_row(tree.nodes().size());
+    for (std::size_t number = 0; number < recorded; ++number) {
+        parents[number] = static_cast<std::size_t>(calls[number].parent + 1);
+        of_row[calls[number].row].push_back(number);
     }
-    std::int64_t index = 0;
-    for (auto const& pass : passes) {
-        auto call = detail::joined(calls, pass, module, row);
-        call.index = index++;
-        for (auto const member : pass)
-            calls[member].parent = static_cast<std::ptrdiff_t>(calls.size());
-        calls.push_back(std::move(call));
+    std::vector<bool> taken(recorded);
+    for (std::size_t row = 0; row < tree.nodes().size(); ++row) {
+        if (!wanted[row] || tree.nodes()[row].alias_of != node::none ||
+            !is_sequential(tree.module(row)))
+            continue;
+        std::vector<std::size_t> children;
+        for (auto const& child : tree.module(row).children())
+            children.push_back(static_cast<std::size_t>(tree.row_of(child.get())));
+        if (children.empty())
+            continue;
+        std::vector<std::vector<std::size_t>> passes;
+        for (auto const first : of_row[children.front()]) {
+            auto pass = taken[first]
+                            ? std::nullopt
+                            : detail::pass_from(calls, order, children, first, parents[first]);
+            if (pass) {
+                passes.push_back(std::move(*pass));
+            } else if (!tree.is_shared(children.front())) {
+                passes.clear();
+                break;
+            }
+        }
+        std::int64_t index = 0;
+        for (auto const& pass : passes) {
+            auto call = detail::joined(
+                calls, pass, dynamic_cast<torch::nn::SequentialImpl&>(tree.module(row)), row);
+            call.index = index++;
+            for (auto const member : pass) {
+                calls[member].parent = static_cast<std::ptrdiff_t>(calls.size());
+                taken[member] = true;
+            }
+            calls.push_back(std::move(call));
+        }
     }
 }
 

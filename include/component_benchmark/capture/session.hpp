@@ -4,13 +4,14 @@
 #include <component_benchmark/capture/captured_call.hpp>
 #include <component_benchmark/capture/module_tree.hpp>
 #include <component_benchmark/core/error.hpp>
+#include <component_benchmark/core/failure.hpp>
 #include <component_benchmark/hook/record.hpp>
 
+#include <ATen/autocast_mode.h>
 #include <torch/csrc/autograd/graph_task.h>
 #include <torch/csrc/autograd/variable.h>
 
 #include <deque>
-#include <exception>
 #include <map>
 #include <string>
 #include <unordered_set>
@@ -47,23 +48,31 @@ public:
         call.parent = parent();
         call.recomputed = torch::autograd::get_current_graph_task_id() >= 0;
         call.makes_graph = c10::GradMode::is_enabled();
+        call.autocast = at::autocast::is_autocast_enabled(at::kCPU) ||
+                        at::autocast::is_autocast_enabled(at::kCUDA);
         open_.push_back({who, static_cast<std::ptrdiff_t>(number), call.parent});
         if (wanted_[call.row])
             store(call, number, *who.module, make, why_not);
     }
 
     void succeed(results each) noexcept override {
-        if (auto* call = close()) {
-            call->finished = true;
-            if (call->stored == nullptr)
-                return;
-            call->edits_arguments = call->arguments_moved();
+        auto* const call = close();
+        if (call == nullptr)
+            return;
+        call->finished = true;
+        deepest_failure_ = nullptr;  // if there was one below, it was caught
+        if (call->stored == nullptr)
+            return;
+        call->edits_arguments = call->edits_arguments || call->arguments_moved();
+        try {
             each([&](at::Tensor& output) {
                 call->outputs.push_back(output);
                 call->output_edges.push_back(output.requires_grad()
                                                  ? torch::autograd::impl::gradient_edge(output)
                                                  : torch::autograd::Edge{});
             });
+        } catch (...) {
+            give_up(*call, "its result threw while it was looked at: " + current_failure());
         }
     }
 
@@ -119,22 +128,36 @@ private:
                 call.opaque = why_not();
                 return;
             }
-            call.stored->each_argument([&](at::Tensor& tensor) { call.inputs.push_back(tensor); });
-            if (copied_.contains(number))
+            bool inference = false;
+            call.stored->each_argument([&](at::Tensor& tensor) {
+                call.inputs.push_back(tensor);
+                inference = inference || tensor.is_inference();
+            });
+            // no version counter tells whether an inference tensor is edited
+            call.edits_arguments = inference;
+            if (inference || copied_.contains(number))
                 call.copy_arguments();
             call.note_versions();
-            call.context.emplace(
-                call_context{generators_now(), at::ThreadLocalState{}, buffers_now(module)});
-        } catch (std::exception const& failure) {
-            give_up(call, std::string{": "} + failure.what());
+            call.context.emplace(call_context{generators_now(), at::ThreadLocalState{},
+                                              training_now(module), buffers_now(module)});
         } catch (...) {
-            give_up(call, "");
+            give_up(call, "an argument threw while it was copied: " + current_failure());
         }
     }
 
-    static void give_up(captured_call& call, std::string const& what) {
+    static void give_up(captured_call& call, std::string why) {
+        call.opaque = std::move(why);
+        call.outputs.clear();
+        call.output_edges.clear();
         call.stored.reset();
-        call.opaque = "an argument threw while it was copied" + what;
+    }
+
+    training_flags training_now(torch::nn::Module& module) {
+        auto& known = modules_[&module];
+        if (known == nullptr)
+            known = std::make_shared<std::vector<std::shared_ptr<torch::nn::Module>> const>(
+                modules_of(module));
+        return training_flags{known};
     }
 
     // Most calls draw no random numbers: then the states of the call before are shared.
@@ -174,6 +197,9 @@ private:
     cpu_generator_mark mark_{generators_.front()};
     std::shared_ptr<generator_states const> last_generators_;
     std::unordered_map<torch::nn::Module*, std::vector<at::Tensor>> buffers_;
+    std::unordered_map<torch::nn::Module*,
+                       std::shared_ptr<std::vector<std::shared_ptr<torch::nn::Module>> const>>
+        modules_;
     std::unordered_map<c10::TensorImpl*, at::Tensor> last_values_;
 };
 

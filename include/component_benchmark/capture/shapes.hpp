@@ -50,29 +50,44 @@ namespace component_benchmark::capture {
     return text;
 }
 
-/// What makes two calls of a module cost the same: dtypes, sizes, strides, devices, which
-/// gradients are needed, and the arguments that are not tensors.
-[[nodiscard]] inline std::string signature_text(captured_call const& call) {
-    std::string text;
-    for (auto const& tensor : call.inputs) {
-        text += dtype_text(tensor) + shape_text(tensor) + tensor.device().str();
-        if (tensor.layout() == c10::kStrided && !tensor.is_nested())
-            for (auto const stride : tensor.strides())
-                text += ',' + std::to_string(stride);
-        text += tensor.requires_grad() ? "g;" : ";";
-    }
-    text += call.makes_graph ? "graph;" : ";";
-    return text + call.stored->values();
+inline void add_meta(std::string& text, at::Tensor const& tensor) {
+    text += dtype_text(tensor) + shape_text(tensor) + tensor.device().str();
+    if (tensor.layout() == c10::kStrided && !tensor.is_nested())
+        for (auto const stride : tensor.strides())
+            text += ',' + std::to_string(stride);
+    text += tensor.requires_grad() ? "g;" : ";";
 }
 
-inline void describe(captured_call& call) {
+/// What makes two calls of a module cost the same: the looks of inputs and outputs, which gradients
+/// are needed, modes, and the arguments that are not tensors. `number` tells calls apart that have
+/// an argument which cannot be described.
+[[nodiscard]] inline std::string signature_text(captured_call const& call, std::size_t number) {
+    std::string text;
+    for (auto const& tensor : call.inputs)
+        add_meta(text, tensor);
+    text += "->";
+    for (auto const& tensor : call.outputs)
+        add_meta(text, tensor);
+    for (auto const& gradient : call.gradients)
+        text += gradient.defined() ? '1' : '0';
+    text += call.makes_graph ? " graph " : " ";
+    text += call.autocast ? "autocast " : "";
+    for (auto const flag : call.context->training.flags())
+        text += flag ? 't' : 'e';
+    auto const values = call.stored->values();
+    if (values.find(hook::not_described) != std::string::npos)
+        text += std::to_string(number);
+    return text + values;
+}
+
+inline void describe(captured_call& call, std::size_t number) {
     call.in_shapes = shapes_text(call.inputs);
     call.out_shapes = shapes_text(call.outputs);
     auto const in = dtypes_text(call.inputs);
     auto const out = dtypes_text(call.outputs);
     call.dtypes = in.empty() && out.empty() ? "" : in + " -> " + out;
-    if (call.stored != nullptr)
-        call.signature = signature_text(call);
+    if (call.stored != nullptr && call.context)
+        call.signature = signature_text(call, number);
 }
 
 }  // namespace component_benchmark::capture

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <unordered_map>
+#include <utility>
 
 namespace component_benchmark::capture {
 
@@ -19,17 +20,30 @@ namespace component_benchmark::capture {
                : 0;
 }
 
+/// Replaces tensors one by one; the same tensor, given twice, is replaced by one.
+class same_for_same {
+public:
+    template<class Make>
+    void replace(at::Tensor& tensor, Make make) {
+        auto const [known, is_new] = made_.try_emplace(tensor.unsafeGetTensorImpl());
+        if (is_new)
+            known->second = {tensor, make(tensor)};
+        tensor = known->second.second;
+    }
+
+private:
+    // the originals are kept alive: their addresses are the keys
+    std::unordered_map<c10::TensorImpl*, std::pair<at::Tensor, at::Tensor>> made_;
+};
+
 /// Tensors of one call, copied together: sizes, strides, offsets and what they share stay as they
 /// are.
 class storage_copies {
 public:
-    /// A leaf with memory of its own that requires a gradient where `tensor` does.
+    /// A leaf with memory of its own that requires no gradient.
     [[nodiscard]] at::Tensor copy(at::Tensor const& tensor) {
         c10::AutoGradMode const no_grad{false};
-        auto fresh = plain_strided(tensor) ? with_storage(tensor) : tensor.detach().clone();
-        if (tensor.requires_grad())
-            fresh.requires_grad_(true);
-        return fresh;
+        return plain_strided(tensor) ? with_storage(tensor) : tensor.detach().clone();
     }
 
 private:
@@ -40,12 +54,6 @@ private:
     }
 
     at::Tensor with_storage(at::Tensor const& tensor) {
-        // the common case: nothing else lies in the storage
-        auto const whole = tensor.is_contiguous() && tensor.storage_offset() == 0 &&
-                           tensor.nbytes() == tensor.storage().nbytes() &&
-                           tensor.storage().use_count() <= 2;
-        if (whole)
-            return tensor.detach().clone();
         auto* const key = tensor.storage().unsafeGetStorageImpl();
         auto& bytes = copies_[key];
         if (!bytes.defined()) {
@@ -61,10 +69,16 @@ private:
     std::unordered_map<c10::StorageImpl*, at::Tensor> copies_;
 };
 
+/// The storage has been given back (as sharded training does): there is nothing to read.
+[[nodiscard]] inline bool lost_storage(at::Tensor const& tensor) {
+    return tensor.has_storage() && tensor.numel() > 0 && tensor.storage().nbytes() == 0;
+}
+
 /// Every bit equal, NaNs included; false for layouts that cannot be looked into.
 [[nodiscard]] inline bool same_bytes(at::Tensor const& left, at::Tensor const& right) {
     if (left.scalar_type() != right.scalar_type() || left.sizes() != right.sizes() ||
-        left.layout() != c10::kStrided || right.layout() != c10::kStrided)
+        left.layout() != c10::kStrided || right.layout() != c10::kStrided || lost_storage(left) ||
+        lost_storage(right))
         return false;
     c10::AutoGradMode const no_grad{false};
     auto const a = left.detach().contiguous();
@@ -76,10 +90,22 @@ private:
     return at::equal(a.reshape({-1}).view(at::kByte), b.reshape({-1}).view(at::kByte));
 }
 
-/// Writes `value` into `target` without a trace in the version counter or the graph.
-inline void overwrite(at::Tensor const& target, at::Tensor const& value) {
+/// Gives `target` the contents of `value`, also where it has another shape by now, without a trace
+/// in the version counter or the graph.
+inline void overwrite(at::Tensor target, at::Tensor const& value) {
     c10::AutoGradMode const no_grad{false};
-    target.variable_data().copy_(value);
+    if (target.sizes() != value.sizes() || lost_storage(target))
+        target.set_data(value.clone());
+    else
+        target.variable_data().copy_(value);
+}
+
+/// Sets the version counter that `tensor` and its views share.
+inline void set_version(at::Tensor const& tensor, std::uint32_t version) {
+    if (tensor.is_inference() || version_of(tensor) == version)
+        return;
+    auto counter = tensor.unsafeGetTensorImpl()->version_counter();  // a handle
+    counter.set_version(version);
 }
 
 }  // namespace component_benchmark::capture

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace component_benchmark {
@@ -15,5 +16,15 @@ struct by_call {
     double value = 0.0;
     std::vector<double> samples;
 };
+
+/// Reasons for which a call has no backward. Such a call costs nothing, and its parent's number is
+/// whole without it.
+inline constexpr std::string_view no_gradient_needed = "no output requires a gradient";
+inline constexpr std::string_view not_in_the_loss = "the loss does not depend on it";
+inline constexpr std::string_view nothing_to_reach = "no input or parameter requires a gradient";
+
+[[nodiscard]] constexpr bool costs_nothing(std::string_view why) noexcept {
+    return why == no_gradient_needed || why == not_in_the_loss || why == nothing_to_reach;
+}
 
 }  // namespace component_benchmark

@@ -5,14 +5,19 @@
 #include <c10/util/OptionalArrayRef.h>
 #include <c10/util/string_view.h>
 
+#include <array>
+#include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -58,16 +63,43 @@ struct not_kept {
     using type = std::nullptr_t;
 };
 
+/// Why a container of `T` cannot be given back: its elements say it, or they are views.
+template<class T>
+constexpr char const* why_not_element() {
+    using element = std::remove_cv_t<T>;
+    if constexpr (safe_to_replay<element>)
+        return nullptr;
+    else if constexpr (kept_as<element>::why_not != nullptr)
+        return kept_as<element>::why_not;
+    else
+        return std::is_same_v<typename kept_as<element>::type, element> ? nullptr
+                                                                        : "a container of views";
+}
+
+template<class... T>
+constexpr char const* first_why_not() {
+    char const* first = nullptr;
+    ((first = first != nullptr ? first : why_not_element<T>()), ...);
+    return first;
+}
+
+/// A container that owns its elements is kept as it is.
+template<class Container, class... Elements>
+struct kept_container {
+    using type = Container;
+    static constexpr char const* why_not = first_why_not<Elements...>();
+};
+
 template<class T>
 struct kept_as<c10::ArrayRef<T>> {
     using type = std::vector<T>;
-    static constexpr char const* why_not = nullptr;
+    static constexpr char const* why_not = why_not_element<T>();
 };
 template<class T>
 struct kept_as<std::span<T>> {
     using type = std::vector<std::remove_cv_t<T>>;
     static constexpr char const* why_not =
-        std::is_const_v<T> ? nullptr : "a span whose elements the call may write";
+        std::is_const_v<T> ? why_not_element<T>() : "a span whose elements the call may write";
 };
 template<class Char>
 struct kept_as<std::basic_string_view<Char>> {
@@ -77,7 +109,7 @@ struct kept_as<std::basic_string_view<Char>> {
 template<class T>
 struct kept_as<std::optional<c10::ArrayRef<T>>> {
     using type = kept_optional_view<c10::ArrayRef<T>, std::vector<T>>;
-    static constexpr char const* why_not = nullptr;
+    static constexpr char const* why_not = why_not_element<T>();
 };
 template<class T>
 struct kept_as<c10::OptionalArrayRef<T>> : kept_as<std::optional<c10::ArrayRef<T>>> {};
@@ -87,15 +119,21 @@ struct kept_as<std::optional<std::basic_string_view<Char>>> {
     static constexpr char const* why_not = nullptr;
 };
 template<class T>
-struct kept_as<std::vector<T>> {
-    using type = std::vector<T>;
-    static constexpr char const* why_not = kept_as<T>::why_not;
-};
+struct kept_as<std::vector<T>> : kept_container<std::vector<T>, T> {};
 template<class T>
-struct kept_as<std::optional<T>> {
-    using type = std::optional<T>;
-    static constexpr char const* why_not = kept_as<T>::why_not;
+struct kept_as<std::optional<T>> : kept_container<std::optional<T>, T> {};
+template<class T, std::size_t Size>
+struct kept_as<std::array<T, Size>> : kept_container<std::array<T, Size>, T> {};
+template<class First, class Second>
+struct kept_as<std::pair<First, Second>> : kept_container<std::pair<First, Second>, First, Second> {
 };
+template<class... T>
+struct kept_as<std::tuple<T...>> : kept_container<std::tuple<T...>, T...> {};
+template<class Key, class T, class... Rest>
+struct kept_as<std::map<Key, T, Rest...>> : kept_container<std::map<Key, T, Rest...>, Key, T> {};
+template<class Key, class T, class... Rest>
+struct kept_as<std::unordered_map<Key, T, Rest...>>
+    : kept_container<std::unordered_map<Key, T, Rest...>, Key, T> {};
 template<class T>
 struct kept_as<std::initializer_list<T>> : not_kept<T> {
     static constexpr char const* why_not =

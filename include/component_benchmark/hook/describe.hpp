@@ -1,23 +1,51 @@
 // HOOK -> capture: the values of arguments that are not tensors, as text, for telling calls apart
 #pragma once
 
+#include <component_benchmark/hook/tensors.hpp>
+
+#include <c10/core/Scalar.h>
+
+#include <charconv>
 #include <concepts>
+#include <iterator>
 #include <string>
 #include <tuple>
 #include <type_traits>
 
 namespace component_benchmark::hook {
 
+/// Marks a value that has no text: calls that differ only in it cannot be told apart.
+inline constexpr char not_described = '?';
+
+template<class Number>
+void describe_number(std::string& text, Number number) {
+    char digits[64];
+    text.append(digits, std::to_chars(std::begin(digits), std::end(digits), number).ptr);
+    text += ';';
+}
+
 template<class T>
 void describe_value(std::string& text, T const& value) {
-    if constexpr (std::is_enum_v<T>) {
-        hook::describe_value(text, static_cast<std::underlying_type_t<T>>(value));
+    if constexpr (std::is_same_v<T, bool>) {
+        text += value ? "true;" : "false;";
+    } else if constexpr (std::is_enum_v<T>) {
+        hook::describe_number(text, static_cast<std::underlying_type_t<T>>(value));
     } else if constexpr (std::is_arithmetic_v<T>) {
-        text += std::to_string(value);
-        text += ';';
+        hook::describe_number(text, value);
     } else if constexpr (std::convertible_to<T const&, std::string>) {
         text += std::string{value};
         text += ';';
+    } else if constexpr (std::is_same_v<T, at::Tensor> || finds_tensors<T>) {
+        // told apart by its tensors
+    } else if constexpr (std::is_same_v<T, at::Scalar>) {
+        if (value.isIntegral(true))
+            hook::describe_number(text, value.toLong());
+        else
+            hook::describe_number(text, value.toDouble());
+    } else if constexpr (boost::hana::Struct<T>::value) {
+        boost::hana::for_each(boost::hana::accessors<T>(), [&](auto accessor) {
+            hook::describe_value(text, boost::hana::second(accessor)(value));
+        });
     } else if constexpr (requires { value.has_value(), *value; }) {
         text += value.has_value() ? '+' : '-';
         if (value.has_value())
@@ -32,10 +60,12 @@ void describe_value(std::string& text, T const& value) {
     } else if constexpr (requires { std::tuple_size<T>::value; }) {
         std::apply([&](auto const&... elements) { (hook::describe_value(text, elements), ...); },
                    value);
+    } else {
+        text += not_described;
     }
 }
 
-/// Numbers, strings and enumerators anywhere in `values`; other types add nothing.
+/// Numbers, strings and enumerators anywhere in `values`.
 template<class... T>
 [[nodiscard]] std::string describe_values(std::tuple<T...> const& values) {
     std::string text;

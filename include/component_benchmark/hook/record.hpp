@@ -85,8 +85,10 @@ public:
     open_call(open_call const&) = delete;
     open_call& operator=(open_call const&) = delete;
     ~open_call() {
-        if (listener_ != nullptr)
-            listener_->fail();
+        if (listener_ == nullptr)
+            return;
+        listener_->entering = nullptr;  // it threw before it was entered
+        listener_->fail();
     }
     void succeed(recorder::results each) noexcept {
         std::exchange(listener_, nullptr)->succeed(each);

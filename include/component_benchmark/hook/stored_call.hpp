@@ -34,6 +34,9 @@ public:
 
     /// An argument may be changed through a reference, so every run needs a copy of the call.
     [[nodiscard]] virtual bool writes_arguments() const noexcept = 0;
+
+    /// The first argument is a tensor.
+    [[nodiscard]] virtual bool begins_with_tensor() const noexcept = 0;
 };
 
 template<class... Declared>
@@ -85,6 +88,14 @@ public:
 
     [[nodiscard]] bool writes_arguments() const noexcept override {
         return (may_be_written<Declared> || ...);
+    }
+
+    [[nodiscard]] bool begins_with_tensor() const noexcept override {
+        if constexpr (sizeof...(Declared) == 0)
+            return false;
+        else
+            return std::is_same_v<std::tuple_element_t<0, std::tuple<value_of<Declared>...>>,
+                                  at::Tensor>;
     }
 
 private:

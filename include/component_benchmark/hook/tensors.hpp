@@ -125,6 +125,11 @@ struct visit_as<std::unordered_map<T...>> : visit_map<std::unordered_map<T...>> 
 
 }  // namespace detail
 
+/// Tensors inside a `T` are found by a rule of their own, not as a container or Hana Struct.
+template<class T>
+concept finds_tensors = detail::has_access<T> || detail::has_member<T> ||
+    detail::packed_sequence<T> || detail::any_value<T>;
+
 /// Calls `visit` with every defined tensor in `value`, in an order that depends on nothing but the
 /// value.
 template<class T>

@@ -10,7 +10,7 @@
 #include <component_benchmark/result/columns.hpp>
 #include <component_benchmark/result/report.hpp>
 
-#include <boost/hana/at_key.hpp>
+#include <boost/hana/at.hpp>
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/tuple.hpp>
 
@@ -72,8 +72,13 @@ public:
         (add_columns(found, columns_of<Profiler>()), ...);
         found.facts = detail::facts_of_run(captured->environment(), options_);
         name_plugins(found.facts);
+        broken_.clear();
         captured->for_each([&](std::size_t row, auto& one) { visit(found, row, one); });
         found.nodes = captured->nodes();
+        for (auto const& [row, why] : broken_) {
+            found.nodes[row].state = status::failed;
+            found.nodes[row].reason = why;
+        }
         found.calls = captured->calls();
         found.facts.model = found.nodes.empty() ? "" : found.nodes.front().type;
         found.facts.unchanged = captured->put_back();
@@ -105,6 +110,7 @@ private:
             preprocess<0>(one, [&] { profile_all(found, row, one); });
         } catch (...) {
             auto const why = current_failure();
+            broken_.emplace_back(row, why);
             [[maybe_unused]] std::size_t first = 0;
             (skip<Profiler>(found, first, row, why), ...);
         }
@@ -198,6 +204,7 @@ private:
     boost::hana::tuple<Profiler...> profilers_;
     boost::hana::tuple<Sink...> sinks_;
     options options_;
+    std::vector<std::pair<std::size_t, std::string>> broken_;  ///< rows that a preprocessor broke
 };
 
 template<class... Misplaced>

@@ -34,8 +34,8 @@ struct latency {
             result, (metric<milliseconds, aggregate::sum>, latency_ms),  ///< forward, one call
             (metric<milliseconds, aggregate::sum>, latency_bwd_ms),      ///< backward, one call
             (metric<milliseconds, aggregate::sum>, latency_fwd_bwd_ms),  ///< both, one call
-            (metric<milliseconds>, total_ms),                            ///< calls x latency_ms
-            (metric<milliseconds>, self_ms),        ///< total_ms less that of the children
+            (metric<milliseconds>, total_ms),       ///< of all calls; the report adds it up
+            (metric<milliseconds>, self_ms),        ///< total_ms less the calls it made
             (metric<percent>, latency_spread_pct),  ///< quartile distance of latency_ms to it
             (metric<count>, samples)                ///< of latency_ms
         );
@@ -125,37 +125,42 @@ private:
         made.latency_ms = row_value(all, &measured::forward);
         made.latency_bwd_ms = row_value(all, &measured::backward);
         made.latency_fwd_bwd_ms = row_value(all, &measured::both);
-        std::int64_t calls = 0;
         std::int64_t readings = 0;
         double spread = 0.0;
         for (auto const& one : all) {
-            calls += one.count;
             readings += static_cast<std::int64_t>(one.forward.size());
             spread = (std::max)(spread, spread_percent(one.forward));
         }
-        made.total_ms = {made.latency_ms.value() * static_cast<double>(calls), origin::derived};
         made.latency_spread_pct = spread;
         made.samples = readings;
         for (auto& one : all) {
             made.by_call.push_back({"latency_ms", one.members, median(one.forward), one.forward});
-            if (!one.backward.empty())
-                made.by_call.push_back(
-                    {"latency_bwd_ms", one.members, median(one.backward), one.backward});
+            if (one.backward.empty())
+                continue;
+            made.by_call.push_back(
+                {"latency_bwd_ms", one.members, median(one.backward), one.backward});
+            made.by_call.push_back({"latency_fwd_bwd_ms", one.members, median(one.both), one.both});
         }
         return made;
     }
 
-    // The mean of the calls' medians, weighted by count; unavailable unless all calls have one.
+    // The mean of the calls' medians, weighted by count. A call that needs no backward costs none;
+    // unavailable when no call has a number, or one lacks it for another reason.
     [[nodiscard]] static metric<milliseconds, aggregate::sum> row_value(
         std::vector<measured> const& all, std::vector<double> measured::*samples) {
         double sum = 0.0;
         std::int64_t calls = 0;
+        bool any = false;
         for (auto const& one : all) {
-            if ((one.*samples).empty())
+            auto const& own = one.*samples;
+            if (own.empty() && !costs_nothing(one.why_no_backward))
                 return metric<milliseconds, aggregate::sum>::unavailable(one.why_no_backward);
-            sum += static_cast<double>(one.count) * median(one.*samples);
+            any = any || !own.empty();
+            sum += static_cast<double>(one.count) * median(own);
             calls += one.count;
         }
+        if (!any)
+            return metric<milliseconds, aggregate::sum>::unavailable(all.front().why_no_backward);
         return sum / static_cast<double>(calls);
     }
 };

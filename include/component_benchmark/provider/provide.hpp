@@ -2,6 +2,8 @@
 #pragma once
 
 #include <component_benchmark/capture/captured_model.hpp>
+#include <component_benchmark/core/error.hpp>
+#include <component_benchmark/core/failure.hpp>
 #include <component_benchmark/core/options.hpp>
 
 #include <memory>
@@ -31,6 +33,16 @@ template<class Model>
 concept has_module = std::is_base_of_v<torch::nn::Module, std::remove_cvref_t<Model>> ||
     requires(Model& model) {
     requires std::is_base_of_v<torch::nn::Module, std::remove_cvref_t<decltype(*model)>>;
+};
+
+/// What the captured forward is given for an argument: a copy where that is possible, so that a
+/// forward which edits its batch or assigns to it leaves the user's own as it is.
+template<class Declared>
+struct given {
+    using value = hook::value_of<Declared>;
+    static constexpr bool is_copy =
+        hook::why_not_kept<Declared>() == nullptr && std::is_same_v<hook::kept<Declared>, value>;
+    using type = std::conditional_t<is_copy, value, std::remove_reference_t<Declared>&>;
 };
 
 /// The root is called by the provider; its own hook recognises that call as this one.
@@ -90,17 +102,46 @@ private:
                                 hook::signature<std::remove_reference_t<decltype(values)>&...>{},
                                 values...);
         };
+        auto mine = std::apply(
+            [](auto&... values) {
+                return std::tuple<typename provider_detail::given<Arguments>::type...>{values...};
+            },
+            arguments_);
+        std::apply([](auto&... values) { (cut_off<Arguments>(values), ...); }, mine);
         auto run = [&]() -> decltype(auto) {
             capture::listening const now{listener};
-            return std::apply(call, arguments_);
+            return std::apply(call, mine);
         };
         if constexpr (std::is_same_v<Loss, provider_detail::no_loss>) {
             static_cast<void>(run());
             return {};
         } else {
             auto&& output = run();
-            return loss_(output);
+            return loss_of(output);
         }
+    }
+
+    template<class Output>
+    at::Tensor loss_of(Output& output) {
+        at::Tensor loss;
+        try {
+            loss = loss_(output);
+        } catch (...) {
+            throw error{"the loss failed: " + current_failure()};
+        }
+        if (!loss.defined())
+            throw error{"the loss must be one number that requires a gradient; it is undefined"};
+        return loss;
+    }
+
+    // The graph of a forward that edits its batch must not reach the user's own tensor.
+    template<class Declared, class Value>
+    static void cut_off([[maybe_unused]] Value& value) {
+        if constexpr (provider_detail::given<Declared>::is_copy)
+            hook::each_tensor(value, [](at::Tensor& tensor) {
+                if (!tensor.requires_grad() && !tensor.is_inference())
+                    tensor = tensor.detach();
+            });
     }
 
     Model& model_;

@@ -60,6 +60,10 @@ inline void put_calls(document& report, std::vector<by_call> const& measured) {
 
 namespace detail {
 
+inline column* mutable_column(document& report, std::string_view id) {
+    return const_cast<column*>(report.find(id));
+}
+
 [[nodiscard]] inline std::vector<std::size_t> children_of(document const& report, std::size_t row) {
     std::vector<std::size_t> children;
     for (auto next = row + 1; next < report.nodes[row].end; next = report.nodes[next].end)
@@ -73,115 +77,190 @@ namespace detail {
     return child.alias_of == node::none && !idle;
 }
 
-/// What `rule` makes of the children's values, each of one call; unavailable when none has one.
-[[nodiscard]] inline cell estimate(document const& report, column const& values, std::size_t row) {
-    auto const calls = static_cast<double>(std::max<std::int64_t>(1, report.nodes[row].calls));
-    auto const* weights = report.find("total_ms");
+/// Values of parts added up, some of which may be missing.
+struct sum_of_parts {
     double sum = 0.0;
+    bool any = false;
+    bool missing = false;
+
+    void add(cell const& part, double times) {
+        any = any || part.has_value();
+        missing = missing || part.why.starts_with("lower bound") ||
+                  !(part.has_value() || costs_nothing(part.why));
+        sum += times * part.number();
+    }
+
+    [[nodiscard]] cell as_estimate() const {
+        if (!any)
+            return {};
+        return {sum, origin::estimated,
+                missing ? "lower bound: a part has no value" : "estimated from its children"};
+    }
+};
+
+/// For each call, the calls that it made itself; for each row, its calls; and whether a call's
+/// module was being called already.
+struct call_tree {
+    std::vector<std::vector<std::size_t>> made;
+    std::vector<std::vector<std::size_t>> of_row;
+    std::vector<bool> nested;
+
+    explicit call_tree(document const& report)
+        : made(report.calls.size()), of_row(report.nodes.size()), nested(report.calls.size()) {
+        for (std::size_t number = 0; number < report.calls.size(); ++number) {
+            auto const& call = report.calls[number];
+            of_row[call.row].push_back(number);
+            if (call.parent_call != node::none)
+                made[static_cast<std::size_t>(call.parent_call)].push_back(number);
+            for (auto above = call.parent_call; above != node::none && !nested[number];
+                 above = report.calls[static_cast<std::size_t>(above)].parent_call)
+                nested[number] = report.calls[static_cast<std::size_t>(above)].row == call.row;
+        }
+    }
+};
+
+/// The value of one call; where it has none, that of the row, which may be an estimate or a reason.
+[[nodiscard]] inline cell const& value_of_call(column const& values, document const& report,
+                                               std::size_t number) {
+    static cell const none{};
+    if (number < values.calls.size() && values.calls[number].has_value())
+        return values.calls[number];
+    auto const& row = values.cells[report.calls[number].row];
+    return row.from == origin::measured || row.from == origin::derived ? none : row;
+}
+
+/// What one call of the row costs, from the calls that the row's calls made.
+[[nodiscard]] inline cell estimate_by_calls(document const& report, call_tree const& tree,
+                                            column const& values, std::size_t row) {
+    sum_of_parts parts;
+    for (auto const number : tree.of_row[row])
+        for (auto const part : tree.made[number])
+            if (!tree.nested[part])
+                parts.add(value_of_call(values, report, part),
+                          1.0 / static_cast<double>(report.nodes[row].calls));
+    return parts.as_estimate();
+}
+
+/// What `rule` makes of the values of the registered children.
+[[nodiscard]] inline cell estimate_by_children(document const& report, column const& values,
+                                               std::size_t row) {
+    auto const calls = static_cast<double>((std::max<std::int64_t>)(1, report.nodes[row].calls));
+    auto const* weights = report.find("total_ms");
+    sum_of_parts parts;
     double largest = 0.0;
     double weight_sum = 0.0;
     double weighted = 0.0;
-    bool any = false;
-    bool missing = false;
     for (auto const child : children_of(report, row)) {
         if (!takes_part(report.nodes[child]))
             continue;
         auto const& one = values.cells[child];
-        missing = missing || !one.has_value() || one.why.starts_with("lower bound");
+        auto const times = (std::max<std::int64_t>)(1, report.nodes[child].calls);
+        parts.add(one, static_cast<double>(times) / calls);
         if (!one.has_value())
             continue;
-        any = true;
-        auto const times =
-            static_cast<double>(std::max<std::int64_t>(1, report.nodes[child].calls)) / calls;
-        sum += times * one.number();
         largest = (std::max)(largest, one.number());
         auto const weight = weights != nullptr ? weights->cells[child].number() : 0.0;
         weight_sum += weight;
         weighted += weight * one.number();
     }
-    if (!any || (values.rule == aggregate::latency_weighted_mean && weight_sum == 0.0))
-        return values.cells[row];
-    auto const number = values.rule == aggregate::sum       ? sum
-                        : values.rule == aggregate::maximum ? largest
-                                                            : weighted / weight_sum;
-    cell made{.value = number, .from = origin::estimated, .why = "estimated from its children"};
-    if (values.integer)
-        made.value = static_cast<std::int64_t>(number);
-    if (missing)
-        made.why = "lower bound: a child has no value";
+    auto made = parts.as_estimate();
+    if (values.rule == aggregate::maximum && made.has_value())
+        made.value = largest;
+    if (values.rule == aggregate::latency_weighted_mean && made.has_value())
+        return weight_sum > 0.0 ? cell{weighted / weight_sum, made.from, made.why} : cell{};
+    if (values.integer && made.has_value())
+        made.value = static_cast<std::int64_t>(made.number());
     return made;
 }
 
-inline column* mutable_column(document& report, std::string_view id) {
-    return const_cast<column*>(report.find(id));
+/// `total_ms` of a row: of all its calls, those within another call of the same module left out,
+/// since they are part of it.
+[[nodiscard]] inline cell total_of(document const& report, call_tree const& tree,
+                                   column const& latency, std::size_t row) {
+    auto const& one = latency.cells[row];
+    if (report.nodes[row].calls == 0)
+        return one;  // a container: estimated as one pass
+    sum_of_parts parts;
+    for (auto const number : tree.of_row[row])
+        if (!tree.nested[number])
+            parts.add(value_of_call(latency, report, number), 1.0);
+    if (!parts.any)
+        return {{}, origin::unavailable, one.why};
+    auto const from = one.from == origin::estimated ? one.from : origin::derived;
+    return {parts.sum, from,
+            !parts.missing ? ""
+            : one.why.starts_with("lower bound")
+                ? one.why
+                : "lower bound: not all of its calls have a value"};
 }
 
 }  // namespace detail
 
-/// `total_ms` is calls times `latency_ms` where the profiler could not say it.
-inline void derive_total(document& report, std::size_t row) {
+/// `self_ms` is `total_ms` without the calls that the row's calls made: signed, so that parts which
+/// take longer alone than their whole are seen.
+inline void derive_self(document& report, detail::call_tree const& tree) {
     auto const* latency = report.find("latency_ms");
-    auto* total = detail::mutable_column(report, "total_ms");
-    if (latency == nullptr || total == nullptr || total->cells[row].has_value())
-        return;
-    auto const& one = latency->cells[row];
-    auto const calls = static_cast<double>(std::max<std::int64_t>(1, report.nodes[row].calls));
-    if (one.has_value())
-        total->cells[row] = {calls * one.number(), one.from, one.why};
-}
-
-/// `self_ms` is `total_ms` without that of the children: signed, so that isolated children which
-/// take longer than their parent are seen.
-inline void derive_self(document& report) {
     auto const* total = report.find("total_ms");
     auto* self = detail::mutable_column(report, "self_ms");
-    if (total == nullptr || self == nullptr)
+    if (latency == nullptr || total == nullptr || self == nullptr)
         return;
     for (std::size_t row = 0; row < report.nodes.size(); ++row) {
         auto const& own = total->cells[row];
         if (!own.has_value())
             continue;
-        double rest = own.number();
-        std::string why;
-        for (auto const child : detail::children_of(report, row)) {
-            if (!detail::takes_part(report.nodes[child]))
-                continue;
-            rest -= total->cells[child].number();
-            if (!total->cells[child].has_value() && report.nodes[child].state != status::filtered)
-                why = "the time of a child without a value is part of it";
-        }
+        detail::sum_of_parts parts;
+        for (auto const number : tree.of_row[row])
+            for (auto const part : tree.made[number])
+                if (!tree.nested[part])
+                    parts.add(detail::value_of_call(*latency, report, part), 1.0);
+        // a container that is never called is the sum of its children and nothing else
+        double rest = report.nodes[row].calls == 0 ? 0.0 : own.number() - parts.sum;
         if (std::abs(rest) < 1e-9 * own.number())
             rest = 0.0;  // rounding
-        if (rest < 0.0)
-            why = "isolated children exceed their parent";
-        self->cells[row] = {rest, own.from == origin::measured ? origin::derived : own.from, why};
+        auto const from = own.from == origin::estimated ? own.from : origin::derived;
+        self->cells[row] = {rest, from,
+                            rest < 0.0      ? "isolated children exceed their parent"
+                            : parts.missing ? "the time of a part without a value is in it"
+                                            : ""};
     }
 }
 
-/// From the leaves up: rows without a value get one from their children, by each metric's rule.
+/// From the leaves up: rows without a value get one from their parts, by each metric's rule.
 inline void complete(document& report) {
     for (auto& column : report.columns) {
         column.cells.resize(report.nodes.size());
         if (!column.calls.empty())
             column.calls.resize(report.calls.size());
     }
+    detail::call_tree const tree{report};
+    auto const* latency = report.find("latency_ms");
+    auto* total = detail::mutable_column(report, "total_ms");
     for (auto row = report.nodes.size(); row-- > 0;) {
         auto& facts = report.nodes[row];
         if (facts.alias_of != node::none || facts.state == status::filtered)
             continue;
         bool estimated = false;
-        for (auto& column : report.columns)
-            if (column.rule != aggregate::none && !column.cells[row].has_value()) {
-                column.cells[row] = detail::estimate(report, column, row);
-                estimated = estimated || column.cells[row].has_value();
-            }
-        derive_total(report, row);
+        for (auto& column : report.columns) {
+            auto& mine = column.cells[row];
+            if (column.rule == aggregate::none || mine.has_value() || costs_nothing(mine.why))
+                continue;
+            auto const by_calls =
+                column.rule == aggregate::sum && !column.calls.empty() && facts.calls > 0;
+            auto made = by_calls ? detail::estimate_by_calls(report, tree, column, row)
+                                 : detail::estimate_by_children(report, column, row);
+            if (!made.has_value())
+                continue;
+            mine = std::move(made);
+            estimated = true;
+        }
+        if (latency != nullptr && total != nullptr && !total->cells[row].has_value())
+            total->cells[row] = detail::total_of(report, tree, *latency, row);
         if (estimated && facts.state == status::not_called) {
             facts.state = status::estimated;
             facts.reason = "not called itself; estimated from its children";
         }
     }
-    derive_self(report);
+    derive_self(report, tree);
 }
 
 }  // namespace component_benchmark

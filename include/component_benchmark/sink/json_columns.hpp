@@ -66,8 +66,7 @@ public:
     }
 
     /// Where the values come from and what there is to know of them, unless nothing is.
-    void origins(std::string const& id, std::vector<cell> cells, std::size_t size) {
-        cells.resize(size);
+    void origins(std::string const& id, std::vector<cell> const& cells) {
         if (std::any_of(cells.begin(), cells.end(), [](cell const& c) { return code(c) != 0; }))
             numbers(id + ":from", cells, code);
         if (std::any_of(cells.begin(), cells.end(), [](cell const& c) { return !c.why.empty(); }))
@@ -76,12 +75,8 @@ public:
     }
 
 private:
-    /// The origin; a missing value without a reason is 0, so that most columns need none.
     [[nodiscard]] static int code(cell const& c) noexcept {
-        bool const known = c.has_value() && std::isfinite(c.number());
-        if (!known)
-            return c.why.empty() && !c.has_value() ? 0 : static_cast<int>(origin::unavailable);
-        return static_cast<int>(c.from);
+        return static_cast<int>(c.has_value() ? c.from : origin::unavailable);
     }
 
     void value(cell const& c, bool integer) {

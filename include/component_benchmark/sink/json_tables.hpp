@@ -6,6 +6,7 @@
 #include <component_benchmark/sink/json_writer.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <initializer_list>
 #include <string_view>
@@ -17,6 +18,22 @@ namespace component_benchmark::detail {
 [[nodiscard]] inline bool is_reserved(std::string_view id,
                                       std::initializer_list<std::string_view> keys) {
     return std::find(keys.begin(), keys.end(), id) != keys.end();
+}
+
+/// A cell a row; one without a value says why, as far as that is known.
+[[nodiscard]] inline std::vector<cell> explained(document const& report, column const& from) {
+    auto cells = from.cells;
+    cells.resize(report.nodes.size());
+    for (std::size_t row = 0; row < cells.size(); ++row) {
+        if (cells[row].has_value() && !std::isfinite(cells[row].number()))
+            cells[row] = {{}, origin::unavailable, "not a finite number"};
+        auto const original = report.nodes[row].alias_of;
+        if (cells[row].has_value() || !cells[row].why.empty() || original == node::none)
+            continue;
+        auto const& shown = report.nodes[static_cast<std::size_t>(original)];
+        cells[row].why = "alias of " + (shown.path.empty() ? shown.type : shown.path);
+    }
+    return cells;
 }
 
 inline void write_nodes(json_writer& out, string_table& strings, document const& report) {
@@ -46,8 +63,9 @@ inline void write_nodes(json_writer& out, string_table& strings, document const&
         if (is_reserved(column.id, {"name", "type", "parent", "end", "status", "reason", "alias_of",
                                     "calls", "in_shapes", "out_shapes", "dtypes"}))
             continue;
-        table.values(column.id, column.cells, column.integer, nodes.size());
-        table.origins(column.id, column.cells, nodes.size());
+        auto const cells = explained(report, column);
+        table.values(column.id, cells, column.integer, nodes.size());
+        table.origins(column.id, cells);
     }
     out.end();
 }

@@ -78,6 +78,8 @@ inline void check_folder(output_target const& target) {
         return target;
     struct stat facts {};
     target.exists = ::stat(path.c_str(), &facts) == 0;
+    if (!target.exists && errno == ENAMETOOLONG)  // that of the temporary file is short
+        cannot_write(path, "it cannot be looked up", errno);
     if (target.exists && S_ISDIR(facts.st_mode))
         cannot_write(path, "it is a folder");
     if (target.exists && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)

@@ -1,4 +1,4 @@
-// document -> summary -> table: the ten lines that are worth pasting into a chat
+// document -> summary -> table: the few lines that are worth pasting into a chat
 #pragma once
 
 #include <component_benchmark/core/text.hpp>
@@ -17,9 +17,14 @@ namespace component_benchmark {
 
 namespace detail {
 
+/// An alias is a component that is counted elsewhere.
+[[nodiscard]] inline bool is_in(node const& one, status state) noexcept {
+    return one.state == state && one.alias_of == node::none;
+}
+
 [[nodiscard]] inline std::int64_t count_of(document const& report, status state) {
     return std::count_if(report.nodes.begin(), report.nodes.end(),
-                         [state](node const& n) { return n.state == state; });
+                         [state](node const& n) { return is_in(n, state); });
 }
 
 /// Where the whole report is, as far as the options tell.
@@ -106,7 +111,7 @@ inline void add_top_five(document const& report, std::size_t width,
 /// The first row that failed and why, in at most `width` columns.
 [[nodiscard]] inline std::string first_failure(document const& report, std::size_t width) {
     auto const failed = std::find_if(report.nodes.begin(), report.nodes.end(),
-                                     [](node const& n) { return n.state == status::failed; });
+                                     [](node const& n) { return is_in(n, status::failed); });
     auto const path = text::cut_middle(shown_path(*failed), width / 2);
     auto const reason = text::printable(text::first_line(failed->reason));
     return text::cut_end(reason.empty() ? path : path + ": " + reason, width);
@@ -168,6 +173,18 @@ inline void add_negative_self(document const& report, std::size_t width,
     return "model state: unchanged, verified by value" + compared;
 }
 
+/// Two lines at most: what was not compared is not to be cut off where there is room below.
+/// Two lines where they are needed and there is room for them among the ten.
+inline void add_state(verification const& state, std::size_t width,
+                      std::vector<std::string>& lines) {
+    auto const room = lines.size() < 8 ? std::size_t{2} : std::size_t{1};
+    auto parts = text::wrapped(state_line(state), width);
+    for (auto index = room; index < parts.size(); ++index)
+        parts[room - 1] += " " + parts[index];  // too wide, so that it ends in an ellipsis
+    parts.resize((std::min)(parts.size(), room));
+    lines.insert(lines.end(), parts.begin(), parts.end());
+}
+
 }  // namespace detail
 
 /// At most ten lines of plain text, each at most `width` columns.
@@ -176,7 +193,7 @@ inline void add_negative_self(document const& report, std::size_t width,
     detail::add_top_five(report, width, lines);
     detail::add_failures(report, width, lines);
     detail::add_negative_self(report, width, lines);
-    lines.push_back(detail::state_line(report.facts.unchanged));
+    detail::add_state(report.facts.unchanged, width, lines);
     auto const file = detail::report_file(report);
     lines.push_back(file.empty() ? "read next: add the sink json{\"report.json\"} for every number"
                                  : "read next: " + file + " (every column, call and sample)");
