@@ -32,8 +32,10 @@ template<class Base, class Other>
     std::vector<double> differences;
     std::vector<double> ratios;
     for (int round = -1; round < rounds; ++round) {
+        // the order changes, so that neither profits from going second
+        auto const early = round % 2 == 0 ? nanoseconds(other, repetitions) : 0.0;
         auto const first = nanoseconds(base, repetitions);
-        auto const second = nanoseconds(other, repetitions);
+        auto const second = round % 2 == 0 ? early : nanoseconds(other, repetitions);
         if (round < 0)
             continue;
         bases.push_back(first);

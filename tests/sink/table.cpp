@@ -233,6 +233,10 @@ TEST_CASE("a state that was not compared is never called unchanged") {
 
 TEST_CASE("what was compared is not cut off at a hundred columns") {
     auto report = cb::test::sample_document();
+    for (auto& column : report.columns)  // its sentence would take the second line's place
+        for (auto& cell : column.cells)
+            if (cell.number() < 0.0)
+                cell.value = 0.0;
     std::vector<std::string> const compared{"161 parameters", "159 buffers", "3 arguments",
                                             "generators"};
     report.facts.unchanged = {true, compared, {"unregistered tensors"}, {"a", "b", "c"}};
