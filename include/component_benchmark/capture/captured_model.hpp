@@ -24,7 +24,6 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -69,11 +68,14 @@ public:
                    options const& wishes, step run)
         : tree_{root}, state_{root, batch}, depth_{wishes.depth}, wanted_(wanted_rows()) {
         capture(run, {});
-        if (auto const to_copy = calls_to_copy(wishes.copy_arguments); !to_copy.empty()) {
+        auto const to_copy = calls_to_copy(wishes.copy_arguments);
+        if (std::find(to_copy.begin(), to_copy.end(), true) != to_copy.end()) {
             state_.rewind();
             capture(run, to_copy);
-            for (auto const number : calls_to_copy(false))
-                if (auto& call = session_->calls()[number]; !call.has_own_arguments)
+            auto const edited = calls_to_copy(false);
+            for (std::size_t number = 0; number < edited.size(); ++number)
+                if (auto& call = session_->calls()[number];
+                    edited[number] && !call.has_own_arguments)
                     call.opaque = "its arguments are edited, but not in every forward";
         }
         infer_calls();
@@ -144,7 +146,7 @@ private:
         return wanted;
     }
 
-    void capture(step run, std::unordered_set<std::size_t> const& to_copy) {
+    void capture(step run, std::vector<bool> const& to_copy) {
         session_ = std::make_unique<session>(tree_, wanted_, to_copy);
         at::Tensor loss;
         try {
@@ -172,12 +174,12 @@ private:
     }
 
     // Calls whose arguments changed after they were captured: by themselves or by what came later.
-    [[nodiscard]] std::unordered_set<std::size_t> calls_to_copy(bool all) const {
-        std::unordered_set<std::size_t> found;
+    [[nodiscard]] std::vector<bool> calls_to_copy(bool all) const {
         auto const& calls = session_->calls();
+        std::vector<bool> found(calls.size());
         for (std::size_t number = 0; number < calls.size(); ++number)
-            if (calls[number].stored != nullptr && (all || calls[number].arguments_moved()))
-                found.insert(number);
+            found[number] =
+                calls[number].stored != nullptr && (all || calls[number].arguments_moved());
         return found;
     }
 
@@ -210,13 +212,16 @@ private:
 
     [[nodiscard]] std::vector<std::size_t> breadth_first() const {
         auto const& nodes = tree_.nodes();
-        std::vector<std::size_t> order;
+        std::vector<std::vector<std::size_t>> levels;
         for (std::size_t row = 0; row < nodes.size(); ++row)
-            if (nodes[row].alias_of == node::none && nodes[row].depth <= depth_)
-                order.push_back(row);
-        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-            return nodes[a].depth < nodes[b].depth;
-        });
+            if (nodes[row].alias_of == node::none && nodes[row].depth <= depth_) {
+                if (levels.size() <= nodes[row].depth)
+                    levels.resize(nodes[row].depth + 1);
+                levels[nodes[row].depth].push_back(row);
+            }
+        std::vector<std::size_t> order;
+        for (auto const& level : levels)
+            order.insert(order.end(), level.begin(), level.end());
         return order;
     }
 

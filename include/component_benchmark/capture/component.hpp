@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -101,9 +101,9 @@ public:
 
 private:
     static std::vector<at::Tensor> each_once(std::vector<at::Tensor> tensors) {
-        std::unordered_set<c10::TensorImpl*> seen;
+        std::unordered_map<void const*, std::size_t> seen;  // by address
         std::erase_if(tensors, [&](at::Tensor const& tensor) {
-            return !seen.insert(tensor.unsafeGetTensorImpl()).second;
+            return !seen.emplace(tensor.unsafeGetTensorImpl(), 0).second;
         });
         return tensors;
     }

@@ -232,7 +232,7 @@ private:
     torch::nn::Module& root_;
     std::vector<saved_tensor> tensors_;
     std::size_t registered_ = 0;  ///< the first so many are parameters and buffers
-    std::unordered_map<c10::TensorImpl const*, std::size_t> index_;
+    std::unordered_map<void const*, std::size_t> index_;  // by address of the tensor
     training_flags training_;
     generator_states generators_;
     caffe2::TypeMeta default_dtype_ = c10::get_default_dtype();

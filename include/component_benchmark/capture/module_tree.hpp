@@ -43,7 +43,7 @@ public:
     /// The row that measures `module`, or `node::none` when the model does not have it.
     [[nodiscard]] std::ptrdiff_t row_of(torch::nn::Module const* module) const {
         auto const found = rows_.find(module);
-        return found == rows_.end() ? node::none : found->second;
+        return found == rows_.end() ? node::none : static_cast<std::ptrdiff_t>(found->second);
     }
 
     /// The module of this row is registered at another path too.
@@ -61,10 +61,10 @@ private:
         added.name = std::move(name);
         added.type = short_name(typeid(module));
         added.parent = parent;
-        auto const [position, is_new] = rows_.emplace(&module, static_cast<std::ptrdiff_t>(row));
+        auto const [position, is_new] = rows_.emplace(&module, row);
         if (!is_new) {
-            added.alias_of = position->second;
-            shared_[static_cast<std::size_t>(position->second)] = true;
+            added.alias_of = static_cast<std::ptrdiff_t>(position->second);
+            shared_[position->second] = true;
         }
         nodes_.push_back(std::move(added));
         modules_.push_back(&module);
@@ -81,7 +81,7 @@ private:
     std::vector<torch::nn::Module*> modules_;
     std::vector<std::shared_ptr<torch::nn::Module>> alive_;
     std::vector<bool> shared_;
-    std::unordered_map<torch::nn::Module const*, std::ptrdiff_t> rows_;
+    std::unordered_map<void const*, std::size_t> rows_;  // by address of the module
 };
 
 }  // namespace component_benchmark::capture

@@ -7,7 +7,7 @@
 #include <component_benchmark/core/failure.hpp>
 
 #include <string>
-#include <unordered_set>
+#include <vector>
 
 namespace component_benchmark::capture {
 
@@ -15,7 +15,8 @@ namespace component_benchmark::capture {
 /// no version counter moves. A component that does is put back before every repetition.
 class rehearsal {
 public:
-    rehearsal(module_tree const& tree, model_state& state) : tree_{tree}, state_{state} {}
+    rehearsal(module_tree const& tree, model_state& state)
+        : tree_{tree}, state_{state}, clean_(tree.nodes().size()) {}
 
     /// Why the component cannot run alone, or empty. `writes` says afterwards whether it leaves
     /// other parameters behind.
@@ -31,7 +32,7 @@ public:
                 }
             }
             if (!one.calls().empty() && !writes)
-                clean_.insert(row);
+                clean_[row] = true;
             return {};
         } catch (...) {
             auto why = current_failure();
@@ -53,14 +54,14 @@ private:
     [[nodiscard]] bool proven_clean(std::size_t row) const {
         for (auto above = static_cast<std::ptrdiff_t>(row); above != node::none;
              above = tree_.nodes()[static_cast<std::size_t>(above)].parent)
-            if (clean_.contains(static_cast<std::size_t>(above)))
+            if (clean_[static_cast<std::size_t>(above)])
                 return true;
         return false;
     }
 
     module_tree const& tree_;
     model_state& state_;
-    std::unordered_set<std::size_t> clean_;
+    std::vector<bool> clean_;
 };
 
 }  // namespace component_benchmark::capture

@@ -12,7 +12,7 @@
 #include <deque>
 #include <optional>
 #include <typeinfo>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -67,10 +67,10 @@ struct call_order {
 [[nodiscard]] inline buffer_values buffers_of(std::deque<captured_call> const& calls,
                                               std::vector<std::size_t> const& pass) {
     buffer_values buffers;
-    std::unordered_set<c10::TensorImpl*> known;
+    std::unordered_map<void const*, std::size_t> known;  // by address
     for (auto const number : pass)
         for (auto const& entry : calls[number].context->buffers)
-            if (known.insert(entry.first.unsafeGetTensorImpl()).second)
+            if (known.emplace(entry.first.unsafeGetTensorImpl(), 0).second)
                 buffers.push_back(entry);
     return buffers;
 }

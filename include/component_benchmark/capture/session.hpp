@@ -12,9 +12,8 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include <deque>
-#include <map>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,9 +24,12 @@ class session final : public hook::recorder {
 public:
     /// `wanted` has a flag for each row: store its calls, or only count them. Calls whose numbers
     /// are in `copied` get arguments of their own at once, because something edits them later.
-    session(module_tree const& tree, std::vector<bool> const& wanted,
-            std::unordered_set<std::size_t> copied = {})
-        : tree_{tree}, wanted_{wanted}, copied_{std::move(copied)}, counts_(tree.nodes().size()) {}
+    session(module_tree const& tree, std::vector<bool> const& wanted, std::vector<bool> copied = {})
+        : tree_{tree},
+          wanted_{wanted},
+          copied_{std::move(copied)},
+          counts_(tree.nodes().size()),
+          parts_(tree.nodes().size()) {}
 
     [[nodiscard]] hook::callee innermost() const noexcept override {
         return open_.empty() ? hook::callee{nullptr, &typeid(void)} : open_.back().who;
@@ -37,7 +39,7 @@ public:
         drop_open_norm();
         auto const row = tree_.row_of(who.module);
         if (row == node::none) {
-            ++unregistered_[short_name(typeid(*who.module))];
+            note_unregistered(short_name(typeid(*who.module)));
             open_.push_back({who, captured_call::none, parent()});
             return;
         }
@@ -88,7 +90,8 @@ public:
     [[nodiscard]] captured_call const* deepest_failure() const noexcept { return deepest_failure_; }
 
     /// Classes of modules that were called and are not registered in the model, with call counts.
-    [[nodiscard]] std::map<std::string, std::int64_t> const& unregistered() const noexcept {
+    [[nodiscard]] std::vector<std::pair<std::string, std::int64_t>> const& unregistered()
+        const noexcept {
         return unregistered_;
     }
 
@@ -135,11 +138,13 @@ private:
             });
             // no version counter tells whether an inference tensor is edited
             call.edits_arguments = inference;
-            if (inference || copied_.contains(number))
+            if (inference || (number < copied_.size() && copied_[number]))
                 call.copy_arguments();
             call.note_versions();
+            auto const& below = parts_of(call.row, module);
             call.context.emplace(call_context{generators_now(), at::ThreadLocalState{},
-                                              training_now(module), buffers_now(module)});
+                                              training_flags{below.modules},
+                                              buffers_now(below.buffers)});
         } catch (...) {
             give_up(call, "an argument threw while it was copied: " + current_failure());
         }
@@ -152,12 +157,28 @@ private:
         call.stored.reset();
     }
 
-    training_flags training_now(torch::nn::Module& module) {
-        auto& known = modules_[&module];
-        if (known == nullptr)
-            known = std::make_shared<std::vector<std::shared_ptr<torch::nn::Module>> const>(
-                modules_of(module));
-        return training_flags{known};
+    /// What lies below a module; asked for once.
+    struct parts {
+        std::shared_ptr<std::vector<std::shared_ptr<torch::nn::Module>> const> modules;
+        std::vector<at::Tensor> buffers;
+    };
+
+    parts const& parts_of(std::size_t row, torch::nn::Module& module) {
+        auto& known = parts_[row];
+        if (known.modules == nullptr)
+            known = {std::make_shared<std::vector<std::shared_ptr<torch::nn::Module>> const>(
+                         modules_of(module)),
+                     module.buffers()};
+        return known;
+    }
+
+    void note_unregistered(std::string name) {
+        for (auto& [known, times] : unregistered_)
+            if (known == name) {
+                ++times;
+                return;
+            }
+        unregistered_.emplace_back(std::move(name), 1);
     }
 
     // Most calls draw no random numbers: then the states of the call before are shared.
@@ -171,12 +192,9 @@ private:
         return last_generators_;
     }
 
-    buffer_values buffers_now(torch::nn::Module& module) {
-        auto const [known, is_new] = buffers_.try_emplace(&module);
-        if (is_new)
-            known->second = module.buffers();
+    buffer_values buffers_now(std::vector<at::Tensor> const& buffers) {
         buffer_values values;
-        for (auto const& buffer : known->second) {
+        for (auto const& buffer : buffers) {
             auto& last = last_values_[buffer.unsafeGetTensorImpl()];
             if (!last.defined() || !same_bytes(buffer, last))
                 last = buffer.detach().clone();
@@ -187,20 +205,17 @@ private:
 
     module_tree const& tree_;
     std::vector<bool> const& wanted_;
-    std::unordered_set<std::size_t> copied_;
+    std::vector<bool> copied_;
     std::vector<std::int64_t> counts_;
     std::deque<captured_call> calls_;
     std::vector<open_entry> open_;
     captured_call const* deepest_failure_ = nullptr;
-    std::map<std::string, std::int64_t> unregistered_;
+    std::vector<std::pair<std::string, std::int64_t>> unregistered_;
     std::vector<at::Generator> generators_ = default_generators();
     cpu_generator_mark mark_{generators_.front()};
     std::shared_ptr<generator_states const> last_generators_;
-    std::unordered_map<torch::nn::Module*, std::vector<at::Tensor>> buffers_;
-    std::unordered_map<torch::nn::Module*,
-                       std::shared_ptr<std::vector<std::shared_ptr<torch::nn::Module>> const>>
-        modules_;
-    std::unordered_map<c10::TensorImpl*, at::Tensor> last_values_;
+    std::vector<parts> parts_;                                 // of each row
+    std::unordered_map<void const*, at::Tensor> last_values_;  // by address of the buffer
 };
 
 /// Lets a session listen on this thread while it lives.

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <unordered_map>
-#include <utility>
+#include <vector>
 
 namespace component_benchmark::capture {
 
@@ -25,15 +25,17 @@ class same_for_same {
 public:
     template<class Make>
     void replace(at::Tensor& tensor, Make make) {
-        auto const [known, is_new] = made_.try_emplace(tensor.unsafeGetTensorImpl());
-        if (is_new)
-            known->second = {tensor, make(tensor)};
-        tensor = known->second.second;
+        auto const [known, is_new] = made_.emplace(tensor.unsafeGetTensorImpl(), at::Tensor{});
+        if (is_new) {
+            originals_.push_back(tensor);
+            known->second = make(tensor);
+        }
+        tensor = known->second;
     }
 
 private:
-    // the originals are kept alive: their addresses are the keys
-    std::unordered_map<c10::TensorImpl*, std::pair<at::Tensor, at::Tensor>> made_;
+    std::unordered_map<void const*, at::Tensor> made_;  // by address of the original
+    std::vector<at::Tensor> originals_;                 // alive, so that no address comes again
 };
 
 /// Tensors of one call, copied together: sizes, strides, offsets and what they share stay as they
@@ -66,7 +68,7 @@ private:
             .set_(bytes.storage(), tensor.storage_offset(), tensor.sizes(), tensor.strides());
     }
 
-    std::unordered_map<c10::StorageImpl*, at::Tensor> copies_;
+    std::unordered_map<void const*, at::Tensor> copies_;  // by address of the storage
 };
 
 /// The storage has been given back (as sharded training does): there is nothing to read.

@@ -29,11 +29,13 @@ struct latency {
     bool backward = true;
     clock_function clock = &steady_nanoseconds;
 
-    struct result {
+    // A template, so that a file which does not use it does not pay for its description.
+    template<class>
+    struct described {
         BOOST_HANA_DEFINE_STRUCT(
-            result, (metric<milliseconds, aggregate::sum>, latency_ms),  ///< forward, one call
-            (metric<milliseconds, aggregate::sum>, latency_bwd_ms),      ///< backward, one call
-            (metric<milliseconds, aggregate::sum>, latency_fwd_bwd_ms),  ///< both, one call
+            described, (metric<milliseconds, aggregate::sum>, latency_ms),  ///< forward, one call
+            (metric<milliseconds, aggregate::sum>, latency_bwd_ms),         ///< backward, one call
+            (metric<milliseconds, aggregate::sum>, latency_fwd_bwd_ms),     ///< both, one call
             (metric<milliseconds>, total_ms),       ///< of all calls; the report adds it up
             (metric<milliseconds>, self_ms),        ///< total_ms less the calls it made
             (metric<percent>, latency_spread_pct),  ///< quartile distance of latency_ms to it
@@ -41,6 +43,7 @@ struct latency {
         );
         std::vector<component_benchmark::by_call> by_call;
     };
+    using result = described<void>;
 
     template<class Component>
     [[nodiscard]] result profile(Component& component) const {

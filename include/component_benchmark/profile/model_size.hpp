@@ -14,12 +14,15 @@ namespace component_benchmark {
 struct model_size {
     static constexpr char const* name = "model_size";
 
-    struct result {
-        BOOST_HANA_DEFINE_STRUCT(result, (metric<count>, params),    ///< elements of parameters
-                                 (metric<count>, buffers),           ///< elements of buffers
-                                 (metric<megabytes>, model_size_mb)  ///< bytes of both
+    // A template, so that a file which does not use it does not pay for its description.
+    template<class>
+    struct described {
+        BOOST_HANA_DEFINE_STRUCT(described, (metric<count>, params),  ///< elements of parameters
+                                 (metric<count>, buffers),            ///< elements of buffers
+                                 (metric<megabytes>, model_size_mb)   ///< bytes of both
         );
     };
+    using result = described<void>;
 
     template<class Component>
     [[nodiscard]] result profile(Component& component) const {

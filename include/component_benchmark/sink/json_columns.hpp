@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -20,17 +21,16 @@ namespace component_benchmark::detail {
 class string_table {
 public:
     [[nodiscard]] std::int64_t index(std::string_view text) {
-        auto const [place, is_new] =
-            numbers_.try_emplace(std::string{text}, static_cast<std::int64_t>(texts_.size()));
+        auto const [place, is_new] = numbers_.emplace(std::string{text}, texts_.size());
         if (is_new)
             texts_.emplace_back(text);
-        return place->second;
+        return static_cast<std::int64_t>(place->second);
     }
 
     [[nodiscard]] std::vector<std::string> const& texts() const noexcept { return texts_; }
 
 private:
-    std::unordered_map<std::string, std::int64_t> numbers_;
+    std::unordered_map<std::string, std::size_t> numbers_;
     std::vector<std::string> texts_;
 };
 
@@ -39,21 +39,33 @@ class table_writer {
 public:
     table_writer(json_writer& out, string_table& strings) : out_{out}, strings_{strings} {}
 
-    template<class Rows, class Read>
-    void texts(std::string_view key, Rows const& rows, Read read) {
-        list(key, rows, [&](auto const& row) { out_.value(strings_.index(read(row))); });
+    // Functions, not lambdas of a type each: one of these for a kind of row is enough.
+    template<class Row>
+    using text_of = std::string_view (*)(std::type_identity_t<Row> const&);
+    template<class Row>
+    using number_of = std::int64_t (*)(std::type_identity_t<Row> const&);
+
+    template<class Row>
+    void texts(std::string_view key, std::vector<Row> const& rows, text_of<Row> read) {
+        out_.key(key).begin_array();
+        for (auto const& row : rows)
+            out_.value(strings_.index(read(row)));
+        out_.end();
     }
     /// Null for an empty text.
-    template<class Rows, class Read>
-    void optional_texts(std::string_view key, Rows const& rows, Read read) {
-        list(key, rows, [&](auto const& row) {
-            std::string_view const text = read(row);
-            text.empty() ? out_.null() : out_.value(strings_.index(text));
-        });
+    template<class Row>
+    void optional_texts(std::string_view key, std::vector<Row> const& rows, text_of<Row> read) {
+        out_.key(key).begin_array();
+        for (auto const& row : rows)
+            read(row).empty() ? out_.null() : out_.value(strings_.index(read(row)));
+        out_.end();
     }
-    template<class Rows, class Read>
-    void numbers(std::string_view key, Rows const& rows, Read read) {
-        list(key, rows, [&](auto const& row) { out_.value(read(row)); });
+    template<class Row>
+    void numbers(std::string_view key, std::vector<Row> const& rows, number_of<Row> read) {
+        out_.key(key).begin_array();
+        for (auto const& row : rows)
+            out_.value(read(row));
+        out_.end();
     }
 
     /// The values of a column, padded with null to `size` rows.
@@ -67,16 +79,22 @@ public:
 
     /// Where the values come from and what there is to know of them, unless nothing is.
     void origins(std::string const& id, std::vector<cell> const& cells) {
-        if (std::any_of(cells.begin(), cells.end(), [](cell const& c) { return code(c) != 0; }))
+        bool any_origin = false;
+        bool any_reason = false;
+        for (auto const& one : cells) {
+            any_origin = any_origin || code(one) != 0;
+            any_reason = any_reason || !one.why.empty();
+        }
+        if (any_origin)
             numbers(id + ":from", cells, code);
-        if (std::any_of(cells.begin(), cells.end(), [](cell const& c) { return !c.why.empty(); }))
-            optional_texts(
-                id + ":why", cells, [](cell const& c) -> auto& { return c.why; });
+        if (any_reason)
+            optional_texts(id + ":why", cells,
+                           [](cell const& c) -> std::string_view { return c.why; });
     }
 
 private:
-    [[nodiscard]] static int code(cell const& c) noexcept {
-        return static_cast<int>(c.has_value() ? c.from : origin::unavailable);
+    [[nodiscard]] static std::int64_t code(cell const& c) {
+        return static_cast<std::int64_t>(c.has_value() ? c.from : origin::unavailable);
     }
 
     void value(cell const& c, bool integer) {
@@ -89,14 +107,6 @@ private:
             out_.value(static_cast<std::int64_t>(std::llround(c.number())));
         else
             out_.value(c.number());
-    }
-
-    template<class Rows, class Write>
-    void list(std::string_view key, Rows const& rows, Write write) {
-        out_.key(key).begin_array();
-        for (auto const& row : rows)
-            write(row);
-        out_.end();
     }
 
     json_writer& out_;

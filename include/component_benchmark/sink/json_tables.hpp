@@ -39,26 +39,25 @@ namespace component_benchmark::detail {
 inline void write_nodes(json_writer& out, string_table& strings, document const& report) {
     auto const& nodes = report.nodes;
     table_writer table{out.begin_object(), strings};
-    table.texts(
-        "name", nodes, [](node const& n) -> auto& { return n.name; });
-    table.texts(
-        "type", nodes, [](node const& n) -> auto& { return n.type; });
-    table.numbers("parent", nodes, [](node const& n) { return n.parent; });
-    table.numbers("end", nodes, [](node const& n) { return n.end; });
+    table.texts("name", nodes, [](node const& n) -> std::string_view { return n.name; });
+    table.texts("type", nodes, [](node const& n) -> std::string_view { return n.type; });
+    table.numbers("parent", nodes,
+                  [](node const& n) { return static_cast<std::int64_t>(n.parent); });
+    table.numbers("end", nodes, [](node const& n) { return static_cast<std::int64_t>(n.end); });
     table.texts("status", nodes, [](node const& n) { return name_of(n.state); });
-    table.optional_texts(
-        "reason", nodes, [](node const& n) -> auto& { return n.reason; });
+    table.optional_texts("reason", nodes,
+                         [](node const& n) -> std::string_view { return n.reason; });
     out.key("alias_of").begin_array();
     for (auto const& n : nodes)
         n.alias_of == node::none ? out.null() : out.value(n.alias_of);
     out.end();
-    table.numbers("calls", nodes, [](node const& n) { return n.calls; });
-    table.optional_texts(
-        "in_shapes", nodes, [](node const& n) -> auto& { return n.in_shapes; });
-    table.optional_texts(
-        "out_shapes", nodes, [](node const& n) -> auto& { return n.out_shapes; });
-    table.optional_texts(
-        "dtypes", nodes, [](node const& n) -> auto& { return n.dtypes; });
+    table.numbers("calls", nodes, [](node const& n) { return static_cast<std::int64_t>(n.calls); });
+    table.optional_texts("in_shapes", nodes,
+                         [](node const& n) -> std::string_view { return n.in_shapes; });
+    table.optional_texts("out_shapes", nodes,
+                         [](node const& n) -> std::string_view { return n.out_shapes; });
+    table.optional_texts("dtypes", nodes,
+                         [](node const& n) -> std::string_view { return n.dtypes; });
     for (auto const& column : report.columns) {
         if (is_reserved(column.id, {"name", "type", "parent", "end", "status", "reason", "alias_of",
                                     "calls", "in_shapes", "out_shapes", "dtypes"}))
@@ -73,16 +72,18 @@ inline void write_nodes(json_writer& out, string_table& strings, document const&
 inline void write_calls(json_writer& out, string_table& strings, document const& report) {
     auto const& calls = report.calls;
     table_writer table{out.begin_object(), strings};
-    table.numbers("node", calls, [](call const& c) { return c.row; });
-    table.numbers("index", calls, [](call const& c) { return c.index; });
-    table.numbers("parent_call", calls, [](call const& c) { return c.parent_call; });
-    table.optional_texts(
-        "in_shapes", calls, [](call const& c) -> auto& { return c.in_shapes; });
-    table.optional_texts(
-        "out_shapes", calls, [](call const& c) -> auto& { return c.out_shapes; });
-    table.optional_texts(
-        "dtypes", calls, [](call const& c) -> auto& { return c.dtypes; });
-    table.numbers("recompute", calls, [](call const& c) { return c.recomputed ? 1 : 0; });
+    table.numbers("node", calls, [](call const& c) { return static_cast<std::int64_t>(c.row); });
+    table.numbers("index", calls, [](call const& c) { return static_cast<std::int64_t>(c.index); });
+    table.numbers("parent_call", calls,
+                  [](call const& c) { return static_cast<std::int64_t>(c.parent_call); });
+    table.optional_texts("in_shapes", calls,
+                         [](call const& c) -> std::string_view { return c.in_shapes; });
+    table.optional_texts("out_shapes", calls,
+                         [](call const& c) -> std::string_view { return c.out_shapes; });
+    table.optional_texts("dtypes", calls,
+                         [](call const& c) -> std::string_view { return c.dtypes; });
+    table.numbers("recompute", calls,
+                  [](call const& c) { return static_cast<std::int64_t>(c.recomputed); });
     for (auto const& column : report.columns)
         if (!column.calls.empty() &&
             !is_reserved(column.id, {"node", "index", "parent_call", "in_shapes", "out_shapes",
