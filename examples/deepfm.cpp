@@ -3,6 +3,7 @@
 #include "models/deepfm_shapes.hpp"
 #include "models/load_weights.hpp"
 #include "models/movielens.hpp"
+#include "models/shown.hpp"
 #include "models/trainer.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 #include <component_benchmark/core/text.hpp>

@@ -3,6 +3,7 @@
 
 #include "input_file.hpp"
 #include "require.hpp"
+#include "shown.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -5,6 +5,7 @@
 #include "keyed_jagged_tensor.hpp"
 #include "raw_tensors.hpp"
 #include "require.hpp"
+#include "shown.hpp"
 
 #include <torch/nn/module.h>
 

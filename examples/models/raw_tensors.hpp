@@ -5,6 +5,7 @@
 #include "byte_ranges.hpp"
 #include "input_file.hpp"
 #include "require.hpp"
+#include "shown.hpp"
 
 #include <nlohmann/json.hpp>
 
