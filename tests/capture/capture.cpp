@@ -1,5 +1,6 @@
 // What a captured model knows, and how faithfully a component is run alone.
 #include "support/catch2.hpp"
+#include "support/visit.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
 #include <ATen/autocast_mode.h>
@@ -22,19 +23,6 @@ Tensor sum_of(Tensor const& output) {
 
 bool same(Tensor const& a, Tensor const& b) {
     return cb::capture::same_bytes(a, b);
-}
-
-/// Runs `use` once for each component, by path.
-template<class Captured, class Use>
-void visit(Captured& captured, std::string const& path, Use use) {
-    bool found = false;
-    captured.for_each([&](std::size_t, auto& one) {
-        if (one.path() == path) {
-            found = true;
-            use(one);
-        }
-    });
-    CHECK(found);
 }
 
 template<class Captured>
@@ -298,7 +286,7 @@ TEST_CASE("grad mode and autocast at a replay are those of the call", "[capture]
     Detached net;
     auto const x = at::rand({2, 4});
     auto const ids = at::arange(4).view({2, 2});
-    std::unique_ptr<cb::capture::captured_model> captured;
+    std::unique_ptr<cb::capture::captured_model<>> captured;
     {
         torch::NoGradGuard const no_grad;
         captured.reset();

@@ -1,5 +1,6 @@
 // Traps that a capture once fell into, each set as a program may set it.
 #include "support/catch2.hpp"
+#include "support/visit.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
 #include <ATen/autocast_mode.h>
@@ -27,18 +28,6 @@ auto quick() {
 
 Tensor sum_of(Tensor const& output) {
     return output.sum();
-}
-
-template<class Captured, class Use>
-void visit(Captured& captured, std::string const& path, Use use) {
-    bool found = false;
-    captured.for_each([&](std::size_t, auto& one) {
-        if (one.path() == path) {
-            found = true;
-            use(one);
-        }
-    });
-    CHECK(found);
 }
 
 struct EditsBatch : nn::Module {

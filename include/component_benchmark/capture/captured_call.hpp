@@ -9,7 +9,9 @@
 #include <ATen/ThreadLocalState.h>
 #include <torch/csrc/autograd/edge.h>
 
+#include <concepts>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -112,5 +114,10 @@ struct captured_call {
         gradients.clear();
     }
 };
+
+/// Functions that take the calls so are compiled where they are used, and not in every file that
+/// includes the umbrella.
+template<class T>
+concept captured_calls = std::same_as<T, std::deque<captured_call>>;
 
 }  // namespace component_benchmark::capture

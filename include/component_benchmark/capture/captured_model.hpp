@@ -58,14 +58,14 @@ private:
 };
 
 /// The captured calls of a model. The model's state is put back by `put_back`, at the latest when
-/// this object dies.
+/// this object dies. A `Step` runs the model's forward under `listener` and gives the loss,
+/// undefined when there is none. A template, so that a file which runs no pipeline does not pay for
+/// it.
+template<class Step = c10::function_ref<at::Tensor(session& listener)>>
 class captured_model {
 public:
-    /// Runs the model's forward under `listener` and gives the loss, undefined when there is none.
-    using step = c10::function_ref<at::Tensor(session& listener)>;
-
     captured_model(torch::nn::Module& root, std::vector<at::Tensor> const& batch,
-                   options const& wishes, step run)
+                   options const& wishes, Step run)
         : tree_{root}, state_{root, batch}, depth_{wishes.depth}, wanted_(wanted_rows()) {
         capture(run, {});
         auto const to_copy = calls_to_copy(wishes.copy_arguments);
@@ -146,7 +146,7 @@ private:
         return wanted;
     }
 
-    void capture(step run, std::vector<bool> const& to_copy) {
+    void capture(Step run, std::vector<bool> const& to_copy) {
         session_ = std::make_unique<session>(tree_, wanted_, to_copy);
         at::Tensor loss;
         try {

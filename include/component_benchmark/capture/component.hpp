@@ -15,9 +15,11 @@
 namespace component_benchmark::capture {
 
 /// Calls of one component with the same signature: they cost the same and are measured once.
-class call_group {
+template<class Replay>
+class basic_call_group {
 public:
-    call_group(captured_call& call, torch::nn::Module& module) : call_{&call}, module_{&module} {}
+    basic_call_group(captured_call& call, torch::nn::Module& module)
+        : call_{&call}, module_{&module} {}
 
     /// How many calls the group stands for.
     [[nodiscard]] std::int64_t count() const noexcept {
@@ -29,7 +31,7 @@ public:
     void add(std::size_t number) { members_.push_back(number); }
 
     /// The call, ready to be made again. One replay at a time.
-    [[nodiscard]] capture::replay replay() const { return {*call_, *module_, rewinds_}; }
+    [[nodiscard]] Replay replay() const { return {*call_, *module_, rewinds_}; }
 
     /// Every repetition writes parameters, so each is preceded by a restoration of all state.
     void rewind_with(model_state& state) noexcept { rewinds_ = &state; }
@@ -43,10 +45,12 @@ private:
     std::vector<std::size_t> members_;
 };
 
-/// What preprocessors and profilers work on.
-class component {
+/// What preprocessors and profilers work on. (A template as `basic_session` is.)
+template<class Group>
+class basic_component {
 public:
-    component(node const& facts, torch::nn::Module& module) : facts_{&facts}, module_{&module} {}
+    basic_component(node const& facts, torch::nn::Module& module)
+        : facts_{&facts}, module_{&module} {}
 
     [[nodiscard]] std::string const& path() const noexcept { return facts_->path; }
     [[nodiscard]] std::string const& type() const noexcept { return facts_->type; }
@@ -54,7 +58,7 @@ public:
 
     /// The calls that can be made again, grouped by signature. Empty when the component was not
     /// called or cannot be replayed; `why_no_calls` says which.
-    [[nodiscard]] std::vector<call_group>& calls() noexcept { return calls_; }
+    [[nodiscard]] std::vector<Group>& calls() noexcept { return calls_; }
     [[nodiscard]] std::string const& why_no_calls() const noexcept { return why_no_calls_; }
 
     /// Own and inherited, each tensor once.
@@ -74,7 +78,7 @@ public:
     /// While it lives, arguments may be replaced; then they are as they were.
     class preserved_arguments {
     public:
-        explicit preserved_arguments(component& owner) : owner_{&owner} {
+        explicit preserved_arguments(basic_component& owner) : owner_{&owner} {
             for (auto& group : owner.calls_) {
                 auto& stored = group.captured().stored;
                 originals_.push_back(std::exchange(stored, stored->copy()));
@@ -88,7 +92,7 @@ public:
         }
 
     private:
-        component* owner_;
+        basic_component* owner_;
         std::vector<std::unique_ptr<hook::stored_call>> originals_;
     };
     [[nodiscard]] preserved_arguments preserve_arguments() { return preserved_arguments{*this}; }
@@ -110,8 +114,11 @@ private:
 
     node const* facts_;
     torch::nn::Module* module_;
-    std::vector<call_group> calls_;
+    std::vector<Group> calls_;
     std::string why_no_calls_ = "not called";
 };
+
+using call_group = basic_call_group<replay>;
+using component = basic_component<call_group>;
 
 }  // namespace component_benchmark::capture

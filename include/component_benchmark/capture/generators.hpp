@@ -33,12 +33,14 @@ namespace component_benchmark::capture {
     return found;
 }
 
-/// The states of generators at one moment.
-class generator_states {
+/// The states of generators at one moment. (A template, so that a file which runs no pipeline does
+/// not pay for it.)
+template<class Generator>
+class basic_generator_states {
 public:
-    generator_states() = default;
+    basic_generator_states() = default;
 
-    explicit generator_states(std::vector<at::Generator> const& generators) {
+    explicit basic_generator_states(std::vector<Generator> const& generators) {
         for (auto const& generator : generators)
             states_.emplace_back(generator, state_of(generator));
     }
@@ -62,14 +64,17 @@ public:
     }
 
 private:
-    std::vector<std::pair<at::Generator, at::Tensor>> states_;
+    std::vector<std::pair<Generator, at::Tensor>> states_;
 };
 
+using generator_states = basic_generator_states<at::Generator>;
+
 /// Whether the CPU's generator is where it was: ten times as fast as asking for its state.
-class cpu_generator_mark {
+template<class Implementation>
+class basic_generator_mark {
 public:
-    explicit cpu_generator_mark(at::Generator const& generator)
-        : generator_{at::check_generator<at::CPUGeneratorImpl>(generator)} {
+    explicit basic_generator_mark(at::Generator const& generator)
+        : generator_{at::check_generator<Implementation>(generator)} {
         set();
     }
 
@@ -90,9 +95,11 @@ public:
 
 private:
     using normals = std::pair<std::optional<float>, std::optional<double>>;
-    at::CPUGeneratorImpl* generator_;
+    Implementation* generator_;
     at::mt19937_data_pod engine_{};
     normals normals_;
 };
+
+using cpu_generator_mark = basic_generator_mark<at::CPUGeneratorImpl>;
 
 }  // namespace component_benchmark::capture

@@ -25,11 +25,12 @@ namespace component_benchmark::capture {
 /// Saves parameters, buffers, gradients, `requires_grad`, training flags, generators, default
 /// dtype, threads and determinism; `put_back` restores all. (Grad mode and autocast are the
 /// thread's: they are guarded where user's code runs.) While it lives the model's `.grad` are taken
-/// away, so nothing can be added to them.
-class model_state {
+/// away, so nothing can be added to them. (A template as `basic_session` is.)
+template<class Root>
+class basic_model_state {
 public:
     /// `batch`: the tensors in the arguments of the root, which a forward may write to as well.
-    model_state(torch::nn::Module& root, std::vector<at::Tensor> const& batch)
+    basic_model_state(Root& root, std::vector<at::Tensor> const& batch)
         : root_{root}, training_{root}, generators_{default_generators()} {
         c10::AutoGradMode const no_grad{false};
         for (auto const& item : root.named_parameters())
@@ -45,9 +46,9 @@ public:
                 saved.gradient = std::exchange(saved.tensor.mutable_grad(), at::Tensor{});
     }
 
-    model_state(model_state const&) = delete;
-    model_state& operator=(model_state const&) = delete;
-    ~model_state() { static_cast<void>(put_back()); }
+    basic_model_state(basic_model_state const&) = delete;
+    basic_model_state& operator=(basic_model_state const&) = delete;
+    ~basic_model_state() { static_cast<void>(put_back()); }
 
     /// Everything but the gradients as it was: before a repetition that might see what an earlier
     /// one wrote.
@@ -229,7 +230,7 @@ private:
                                   " tensors were registered by the forward and stay");
     }
 
-    torch::nn::Module& root_;
+    Root& root_;
     std::vector<saved_tensor> tensors_;
     std::size_t registered_ = 0;  ///< the first so many are parameters and buffers
     std::unordered_map<void const*, std::size_t> index_;  // by address of the tensor
@@ -243,5 +244,7 @@ private:
     std::vector<std::string> failures_;
     verification report_;
 };
+
+using model_state = basic_model_state<torch::nn::Module>;
 
 }  // namespace component_benchmark::capture

@@ -31,17 +31,19 @@ namespace component_benchmark::capture {
 }
 
 /// Rows of a model. A module that is registered several times is measured at its first path; the
-/// other rows are aliases of that one and have no children.
-class module_tree {
+/// other rows are aliases of that one and have no children. (A template, so that a file which runs
+/// no pipeline does not pay for it.)
+template<class Module>
+class basic_module_tree {
 public:
-    explicit module_tree(torch::nn::Module& root) { add(root, "", node::none); }
+    explicit basic_module_tree(Module& root) { add(root, "", node::none); }
 
     [[nodiscard]] std::vector<node> const& nodes() const noexcept { return nodes_; }
     [[nodiscard]] std::vector<node>& nodes() noexcept { return nodes_; }
-    [[nodiscard]] torch::nn::Module& module(std::size_t row) const { return *modules_[row]; }
+    [[nodiscard]] Module& module(std::size_t row) const { return *modules_[row]; }
 
     /// The row that measures `module`, or `node::none` when the model does not have it.
-    [[nodiscard]] std::ptrdiff_t row_of(torch::nn::Module const* module) const {
+    [[nodiscard]] std::ptrdiff_t row_of(Module const* module) const {
         auto const found = rows_.find(module);
         return found == rows_.end() ? node::none : static_cast<std::ptrdiff_t>(found->second);
     }
@@ -50,7 +52,7 @@ public:
     [[nodiscard]] bool is_shared(std::size_t row) const { return shared_[row]; }
 
 private:
-    void add(torch::nn::Module& module, std::string name, std::ptrdiff_t parent) {
+    void add(Module& module, std::string name, std::ptrdiff_t parent) {
         auto const row = nodes_.size();
         node added;
         if (parent != node::none) {
@@ -78,10 +80,12 @@ private:
     }
 
     std::vector<node> nodes_;
-    std::vector<torch::nn::Module*> modules_;
-    std::vector<std::shared_ptr<torch::nn::Module>> alive_;
+    std::vector<Module*> modules_;
+    std::vector<std::shared_ptr<Module>> alive_;
     std::vector<bool> shared_;
     std::unordered_map<void const*, std::size_t> rows_;  // by address of the module
 };
+
+using module_tree = basic_module_tree<torch::nn::Module>;
 
 }  // namespace component_benchmark::capture

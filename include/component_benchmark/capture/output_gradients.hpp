@@ -18,7 +18,7 @@ namespace component_benchmark::capture {
 /// One backward from `loss`, a scalar, through the graph of the captured forward, which it uses up.
 /// Every `.grad` is left alone. Throws `error` when the loss is no scalar that requires a gradient
 /// or the backward throws.
-inline void find_output_gradients(at::Tensor const& loss, std::deque<captured_call>& calls) {
+void find_output_gradients(at::Tensor const& loss, captured_calls auto& calls) {
     if (!loss.requires_grad() || loss.numel() != 1)
         throw error{"the loss must be one number that requires a gradient; it has shape " +
                     shape_text(loss) + (loss.requires_grad() ? "" : " and requires no gradient")};

@@ -13,9 +13,10 @@ namespace component_benchmark::capture {
 
 /// Shows whether a component runs alone, and, by value, whether it writes parameters, even where
 /// no version counter moves. A component that does is put back before every repetition.
+template<class State>
 class rehearsal {
 public:
-    rehearsal(module_tree const& tree, model_state& state)
+    rehearsal(module_tree const& tree, State& state)
         : tree_{tree}, state_{state}, clean_(tree.nodes().size()) {}
 
     /// Why the component cannot run alone, or empty. `writes` says afterwards whether it leaves
@@ -60,7 +61,7 @@ private:
     }
 
     module_tree const& tree_;
-    model_state& state_;
+    State& state_;
     std::vector<bool> clean_;
 };
 

@@ -20,18 +20,19 @@ namespace component_benchmark::capture {
 
 /// While it lives, the thread's state (grad mode, autocast) is the one of the captured call.
 /// For each repetition: `prepare`, `forward`, and, when `prepare_backward` is true, `backward`.
-/// Only `forward` and `backward` are the component's own work.
-class replay {
+/// Only `forward` and `backward` are the component's own work. (A template as `basic_session` is.)
+template<class State>
+class basic_replay {
 public:
-    replay(captured_call const& call, torch::nn::Module& module, model_state* rewinds)
+    basic_replay(captured_call const& call, torch::nn::Module& module, State* rewinds)
         : call_{call}, rewinds_{rewinds}, thread_{call.context->thread} {
         for (auto const& parameter : module.parameters())
             if (parameter.requires_grad())
                 parameters_.push_back(parameter);
     }
 
-    replay(replay const&) = delete;
-    replay& operator=(replay const&) = delete;
+    basic_replay(basic_replay const&) = delete;
+    basic_replay& operator=(basic_replay const&) = delete;
 
     /// Fresh arguments where the call edits them, generators and buffers as at its entry.
     void prepare() {
@@ -133,7 +134,7 @@ private:
     }
 
     captured_call const& call_;
-    model_state* rewinds_;
+    State* rewinds_;
     at::ThreadLocalStateGuard thread_;
     std::vector<at::Tensor> parameters_;
     std::unique_ptr<hook::stored_call> stored_;
@@ -144,5 +145,7 @@ private:
     std::vector<at::Tensor> results_;
     std::string why_no_backward_;
 };
+
+using replay = basic_replay<model_state>;
 
 }  // namespace component_benchmark::capture

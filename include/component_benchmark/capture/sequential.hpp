@@ -30,7 +30,7 @@ struct call_order {
     std::vector<std::vector<std::size_t>> below;  // of parent + 1
     std::vector<std::size_t> place;
 
-    explicit call_order(std::deque<captured_call> const& calls)
+    explicit call_order(captured_calls auto const& calls)
         : below(calls.size() + 1), place(calls.size()) {
         for (std::size_t number = 0; number < calls.size(); ++number) {
             auto& siblings = below[static_cast<std::size_t>(calls[number].parent + 1)];
@@ -41,8 +41,8 @@ struct call_order {
 };
 
 /// The calls of one pass through the children, the first of which is `first`.
-[[nodiscard]] inline std::optional<std::vector<std::size_t>> pass_from(
-    std::deque<captured_call> const& calls, call_order const& order,
+[[nodiscard]] std::optional<std::vector<std::size_t>> pass_from(
+    captured_calls auto const& calls, call_order const& order,
     std::vector<std::size_t> const& children, std::size_t first, std::size_t recorded_parent) {
     auto const& siblings = order.below[recorded_parent];
     auto const begin = order.place[first];
@@ -64,8 +64,8 @@ struct call_order {
 }
 
 /// The buffers of all children as the first child found them.
-[[nodiscard]] inline buffer_values buffers_of(std::deque<captured_call> const& calls,
-                                              std::vector<std::size_t> const& pass) {
+[[nodiscard]] buffer_values buffers_of(captured_calls auto const& calls,
+                                       std::vector<std::size_t> const& pass) {
     buffer_values buffers;
     std::unordered_map<void const*, std::size_t> known;  // by address
     for (auto const number : pass)
@@ -76,8 +76,8 @@ struct call_order {
 }
 
 /// A child wrote to the memory that the Sequential was given.
-[[nodiscard]] inline bool writes_input(std::deque<captured_call> const& calls,
-                                       std::vector<std::size_t> const& chain) {
+[[nodiscard]] bool writes_input(captured_calls auto const& calls,
+                                std::vector<std::size_t> const& chain) {
     auto const& given = calls[chain.front()].inputs[0];
     for (auto const number : chain) {
         auto const& call = calls[number];
@@ -87,9 +87,9 @@ struct call_order {
     return false;
 }
 
-[[nodiscard]] inline captured_call joined(std::deque<captured_call>& calls,
-                                          std::vector<std::size_t> const& chain,
-                                          torch::nn::SequentialImpl& module, std::size_t row) {
+[[nodiscard]] captured_call joined(captured_calls auto& calls,
+                                   std::vector<std::size_t> const& chain,
+                                   torch::nn::SequentialImpl& module, std::size_t row) {
     auto const& first = calls[chain.front()];
     auto const& last = calls[chain.back()];
     captured_call call;
@@ -127,8 +127,8 @@ struct call_order {
 /// Adds the calls of every Sequential of which `wanted` has a flag behind `calls`, and makes them
 /// the parents of their children's calls. Where a call of a first child is not the begin of such a
 /// pass, that Sequential gets no call at all.
-inline void infer_sequentials(module_tree const& tree, std::deque<captured_call>& calls,
-                              std::vector<bool> const& wanted) {
+void infer_sequentials(module_tree const& tree, captured_calls auto& calls,
+                       std::vector<bool> const& wanted) {
     detail::call_order const order{calls};
     auto const recorded = calls.size();
     std::vector<std::size_t> parents(recorded);
@@ -174,7 +174,7 @@ inline void infer_sequentials(module_tree const& tree, std::deque<captured_call>
 }
 
 /// Puts inferred calls, which were added behind the others, before those of their children.
-inline void sort_calls(module_tree const& tree, std::deque<captured_call>& calls) {
+void sort_calls(module_tree const& tree, captured_calls auto& calls) {
     std::vector<std::size_t> begin(calls.size());  // in recorded order
     std::vector<std::size_t> order(calls.size());
     for (std::size_t number = 0; number < calls.size(); ++number)

@@ -19,12 +19,14 @@
 
 namespace component_benchmark::capture {
 
-/// The recorder of one forward. It never throws into the user's program.
-class session final : public hook::recorder {
+/// The recorder of one forward. It never throws into the user's program. A template, so that a file
+/// which runs no pipeline does not pay for it.
+template<class Tree>
+class basic_session final : public hook::recorder {
 public:
     /// `wanted` has a flag for each row: store its calls, or only count them. Calls whose numbers
     /// are in `copied` get arguments of their own at once, because something edits them later.
-    session(module_tree const& tree, std::vector<bool> const& wanted, std::vector<bool> copied = {})
+    basic_session(Tree const& tree, std::vector<bool> const& wanted, std::vector<bool> copied = {})
         : tree_{tree},
           wanted_{wanted},
           copied_{std::move(copied)},
@@ -203,7 +205,7 @@ private:
         return values;
     }
 
-    module_tree const& tree_;
+    Tree const& tree_;
     std::vector<bool> const& wanted_;
     std::vector<bool> copied_;
     std::vector<std::int64_t> counts_;
@@ -217,6 +219,8 @@ private:
     std::vector<parts> parts_;                                 // of each row
     std::unordered_map<void const*, at::Tensor> last_values_;  // by address of the buffer
 };
+
+using session = basic_session<module_tree>;
 
 /// Lets a session listen on this thread while it lives.
 class listening {

@@ -18,17 +18,19 @@ namespace component_benchmark::capture {
     return found;
 }
 
-/// The training flags of a module and all below it at one moment.
-class training_flags {
+/// The training flags of a module and all below it at one moment. (A template, so that a file which
+/// runs no pipeline does not pay for it.)
+template<class Module>
+class basic_training_flags {
 public:
-    training_flags() = default;
-    explicit training_flags(torch::nn::Module& root)
-        : training_flags{std::make_shared<std::vector<std::shared_ptr<torch::nn::Module>> const>(
-              modules_of(root))} {}
+    basic_training_flags() = default;
+    explicit basic_training_flags(Module& root)
+        : basic_training_flags{
+              std::make_shared<std::vector<std::shared_ptr<Module>> const>(modules_of(root))} {}
 
     /// `modules` as `modules_of` gives them.
-    explicit training_flags(
-        std::shared_ptr<std::vector<std::shared_ptr<torch::nn::Module>> const> modules)
+    explicit basic_training_flags(
+        std::shared_ptr<std::vector<std::shared_ptr<Module>> const> modules)
         : modules_{std::move(modules)} {
         flags_.reserve(modules_->size());
         for (auto const& module : *modules_)
@@ -36,12 +38,10 @@ public:
     }
 
     /// Adds the modules of `other`.
-    void append(training_flags const& other) {
-        auto modules =
-            modules_ == nullptr ? std::vector<std::shared_ptr<torch::nn::Module>>{} : *modules_;
+    void append(basic_training_flags const& other) {
+        auto modules = modules_ == nullptr ? std::vector<std::shared_ptr<Module>>{} : *modules_;
         modules.insert(modules.end(), other.modules_->begin(), other.modules_->end());
-        modules_ = std::make_shared<std::vector<std::shared_ptr<torch::nn::Module>> const>(
-            std::move(modules));
+        modules_ = std::make_shared<std::vector<std::shared_ptr<Module>> const>(std::move(modules));
         flags_.insert(flags_.end(), other.flags_.begin(), other.flags_.end());
     }
 
@@ -62,8 +62,10 @@ public:
     [[nodiscard]] std::vector<bool> const& flags() const noexcept { return flags_; }
 
 private:
-    std::shared_ptr<std::vector<std::shared_ptr<torch::nn::Module>> const> modules_;
+    std::shared_ptr<std::vector<std::shared_ptr<Module>> const> modules_;
     std::vector<bool> flags_;
 };
+
+using training_flags = basic_training_flags<torch::nn::Module>;
 
 }  // namespace component_benchmark::capture

@@ -10,10 +10,6 @@
 #include <component_benchmark/result/columns.hpp>
 #include <component_benchmark/result/report.hpp>
 
-#include <boost/hana/at.hpp>
-#include <boost/hana/for_each.hpp>
-#include <boost/hana/tuple.hpp>
-
 #include <cstdio>
 #include <optional>
 #include <stdexcept>
@@ -23,6 +19,15 @@
 #include <vector>
 
 namespace component_benchmark {
+
+namespace detail {
+
+template<class Tuple, class Visit>
+void for_each_in(Tuple& plugins, Visit visit) {
+    std::apply([&](auto&... plugin) { (visit(plugin), ...); }, plugins);
+}
+
+}  // namespace detail
 
 template<class Preprocessors, class Profilers, class Sinks>
 class pipeline {
@@ -53,7 +58,7 @@ public:
     /// Whether every sink can write where it is told to; throws `error` if not. `run` asks first of
     /// all; ask yourself where a run comes late in a program.
     void check() {
-        boost::hana::for_each(sinks_, [](auto& sink) {
+        detail::for_each_in(sinks_, [](auto& sink) {
             if constexpr (requirement::checks_early<std::remove_reference_t<decltype(sink)>>)
                 sink.check();
         });
@@ -112,7 +117,7 @@ private:
             auto const why = current_failure();
             broken_.emplace_back(row, why);
             [[maybe_unused]] std::size_t first = 0;
-            (skip<Profiler>(found, first, row, why), ...);
+            (put<Profiler>(found, first, row, unavailable_result<Profiler>(why)), ...);
         }
     }
 
@@ -122,8 +127,7 @@ private:
         if constexpr (Position == sizeof...(Preprocessor)) {
             next();
         } else {
-            [[maybe_unused]] auto const guard =
-                applied(boost::hana::at_c<Position>(preprocessors_), one);
+            [[maybe_unused]] auto const guard = applied(std::get<Position>(preprocessors_), one);
             preprocess<Position + 1>(one, next);
         }
     }
@@ -142,7 +146,7 @@ private:
     void profile_all(document& found, std::size_t row, Component& one) {
         results done;
         std::size_t first = 0;
-        boost::hana::for_each(profilers_, [&](auto& profiler) {
+        detail::for_each_in(profilers_, [&](auto& profiler) {
             using profiler_type = std::remove_reference_t<decltype(profiler)>;
             auto& mine = std::get<slot<profiler_type>>(done).result;
             try {
@@ -151,12 +155,9 @@ private:
             } catch (...) {
                 mine.emplace(unavailable_result<profiler_type>(current_failure()));
             }
-            auto cells = cells_of<profiler_type>(*mine);
-            auto const width = cells.size();
-            put_cells(found, first, row, std::move(cells));
+            put<profiler_type>(found, first, row, *mine);
             if constexpr (requires { mine->by_call; })
                 put_calls(found, mine->by_call);
-            first += width;
         });
     }
 
@@ -166,19 +167,21 @@ private:
         return profiler.profile(one, *std::get<slot<Needed>>(done).result...);
     }
 
+    // `first`: the profiler's first column; afterwards that of the next one.
     template<class Plugin>
-    static void skip(document& found, std::size_t& first, std::size_t row, std::string const& why) {
-        auto cells = cells_of<Plugin>(unavailable_result<Plugin>(why));
+    static void put(document& found, std::size_t& first, std::size_t row,
+                    typename Plugin::result const& result) {
+        auto cells = cells_of<Plugin>(result);
         auto const width = cells.size();
         put_cells(found, first, row, std::move(cells));
         first += width;
     }
 
     void name_plugins(run_facts& facts) {
-        boost::hana::for_each(preprocessors_, [&](auto const& plugin) {
+        detail::for_each_in(preprocessors_, [&](auto const& plugin) {
             facts.preprocessors.emplace_back(plugin.name);
         });
-        boost::hana::for_each(sinks_, [&](auto const& sink) {
+        detail::for_each_in(sinks_, [&](auto const& sink) {
             if constexpr (requires { std::string{sink.path}; })
                 if (!sink.path.empty())
                     facts.options.emplace_back(sink.name, sink.path);
@@ -188,7 +191,7 @@ private:
     // A sink that fails does not take the others down, nor the user's run.
     std::vector<std::string> write(document const& found) {
         std::vector<std::string> failures;
-        boost::hana::for_each(sinks_, [&](auto& sink) {
+        detail::for_each_in(sinks_, [&](auto& sink) {
             try {
                 sink.write(found);
             } catch (...) {
@@ -200,9 +203,9 @@ private:
         return failures;
     }
 
-    boost::hana::tuple<Preprocessor...> preprocessors_;
-    boost::hana::tuple<Profiler...> profilers_;
-    boost::hana::tuple<Sink...> sinks_;
+    std::tuple<Preprocessor...> preprocessors_;
+    std::tuple<Profiler...> profilers_;
+    std::tuple<Sink...> sinks_;
     options options_;
     std::vector<std::pair<std::size_t, std::string>> broken_;  ///< rows that a preprocessor broke
 };

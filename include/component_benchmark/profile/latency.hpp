@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,7 +51,10 @@ struct latency {
         std::vector<measured> all;
         for (auto& group : component.calls())
             all.push_back(measure(group));
-        return all.empty() ? without_calls(component.why_no_calls()) : summary(std::move(all));
+        if (all.empty())
+            throw std::runtime_error{
+                component.why_no_calls()};  // the reason why the row has no numbers
+        return summary(all);
     }
 
 private:
@@ -110,20 +114,7 @@ private:
         }
     }
 
-    [[nodiscard]] static result without_calls(std::string const& why) {
-        using time = metric<milliseconds, aggregate::sum>;
-        auto const none = metric<milliseconds>::unavailable(why);
-        return {time::unavailable(why),
-                time::unavailable(why),
-                time::unavailable(why),
-                none,
-                none,
-                metric<percent>::unavailable(why),
-                metric<count>::unavailable(why),
-                {}};
-    }
-
-    [[nodiscard]] static result summary(std::vector<measured> all) {
+    [[nodiscard]] static result summary(auto const& all) {
         result made;
         made.latency_ms = row_value(all, &measured::forward);
         made.latency_bwd_ms = row_value(all, &measured::backward);
@@ -136,7 +127,7 @@ private:
         }
         made.latency_spread_pct = spread;
         made.samples = readings;
-        for (auto& one : all) {
+        for (auto const& one : all) {
             made.by_call.push_back({"latency_ms", one.members, median(one.forward), one.forward});
             if (one.backward.empty())
                 continue;
@@ -150,7 +141,7 @@ private:
     // The mean of the calls' medians, weighted by count. A call that needs no backward costs none;
     // unavailable when no call has a number, or one lacks it for another reason.
     [[nodiscard]] static metric<milliseconds, aggregate::sum> row_value(
-        std::vector<measured> const& all, std::vector<double> measured::*samples) {
+        auto const& all, std::vector<double> measured::*samples) {
         double sum = 0.0;
         std::int64_t calls = 0;
         bool any = false;

@@ -18,7 +18,7 @@ namespace component_benchmark {
 
 /// Adds columns for one profiler; two profilers may not have a metric of the same name, nor one the
 /// name of a fact of the row.
-inline void add_columns(document& report, std::vector<column> columns) {
+void add_columns(a_document auto& report, std::vector<column> columns) {
     constexpr std::string_view facts[] = {
         "name",       "path",   "type",   "parent", "end",      "status", "calls",      "in_shapes",
         "out_shapes", "dtypes", "reason", "index",  "alias_of", "node",   "parent_call"};
@@ -34,8 +34,8 @@ inline void add_columns(document& report, std::vector<column> columns) {
 }
 
 /// Puts one profiler's cells of one row into the columns that begin at `first`.
-inline void put_cells(document& report, std::size_t first, std::size_t row,
-                      std::vector<cell> cells) {
+void put_cells(a_document auto& report, std::size_t first, std::size_t row,
+               std::vector<cell> cells) {
     for (std::size_t index = 0; index < cells.size(); ++index) {
         auto& column = report.columns[first + index].cells;
         if (column.size() <= row)
@@ -45,7 +45,7 @@ inline void put_cells(document& report, std::size_t first, std::size_t row,
 }
 
 /// Adds values and samples of single calls.
-inline void put_calls(document& report, std::vector<by_call> const& measured) {
+void put_calls(a_document auto& report, std::vector<by_call> const& measured) {
     for (auto const& group : measured)
         for (auto& column : report.columns)
             if (column.id == group.metric && !group.calls.empty()) {
@@ -60,11 +60,11 @@ inline void put_calls(document& report, std::vector<by_call> const& measured) {
 
 namespace detail {
 
-inline column* mutable_column(document& report, std::string_view id) {
+column* mutable_column(a_document auto& report, std::string_view id) {
     return const_cast<column*>(report.find(id));
 }
 
-[[nodiscard]] inline std::vector<std::size_t> children_of(document const& report, std::size_t row) {
+[[nodiscard]] std::vector<std::size_t> children_of(a_document auto const& report, std::size_t row) {
     std::vector<std::size_t> children;
     for (auto next = row + 1; next < report.nodes[row].end; next = report.nodes[next].end)
         children.push_back(next);
@@ -105,7 +105,7 @@ struct call_tree {
     std::vector<std::vector<std::size_t>> of_row;
     std::vector<bool> nested;
 
-    explicit call_tree(document const& report)
+    explicit call_tree(a_document auto const& report)
         : made(report.calls.size()), of_row(report.nodes.size()), nested(report.calls.size()) {
         for (std::size_t number = 0; number < report.calls.size(); ++number) {
             auto const& call = report.calls[number];
@@ -120,8 +120,8 @@ struct call_tree {
 };
 
 /// The value of one call; where it has none, that of the row, which may be an estimate or a reason.
-[[nodiscard]] inline cell const& value_of_call(column const& values, document const& report,
-                                               std::size_t number) {
+[[nodiscard]] cell const& value_of_call(column const& values, a_document auto const& report,
+                                        std::size_t number) {
     static cell const none{};
     if (number < values.calls.size() && values.calls[number].has_value())
         return values.calls[number];
@@ -130,8 +130,8 @@ struct call_tree {
 }
 
 /// What one call of the row costs, from the calls that the row's calls made.
-[[nodiscard]] inline cell estimate_by_calls(document const& report, call_tree const& tree,
-                                            column const& values, std::size_t row) {
+[[nodiscard]] cell estimate_by_calls(a_document auto const& report, call_tree const& tree,
+                                     column const& values, std::size_t row) {
     sum_of_parts parts;
     for (auto const number : tree.of_row[row])
         for (auto const part : tree.made[number])
@@ -142,8 +142,8 @@ struct call_tree {
 }
 
 /// What `rule` makes of the values of the registered children.
-[[nodiscard]] inline cell estimate_by_children(document const& report, column const& values,
-                                               std::size_t row) {
+[[nodiscard]] cell estimate_by_children(a_document auto const& report, column const& values,
+                                        std::size_t row) {
     auto const calls = static_cast<double>((std::max<std::int64_t>)(1, report.nodes[row].calls));
     auto const* weights = report.find("total_ms");
     sum_of_parts parts;
@@ -175,8 +175,8 @@ struct call_tree {
 
 /// `total_ms` of a row: of all its calls, those within another call of the same module left out,
 /// since they are part of it.
-[[nodiscard]] inline cell total_of(document const& report, call_tree const& tree,
-                                   column const& latency, std::size_t row) {
+[[nodiscard]] cell total_of(a_document auto const& report, call_tree const& tree,
+                            column const& latency, std::size_t row) {
     auto const& one = latency.cells[row];
     if (report.nodes[row].calls == 0)
         return one;  // a container: estimated as one pass
@@ -198,7 +198,7 @@ struct call_tree {
 
 /// `self_ms` is `total_ms` without the calls that the row's calls made: signed, so that parts which
 /// take longer alone than their whole are seen.
-inline void derive_self(document& report, detail::call_tree const& tree) {
+void derive_self(a_document auto& report, detail::call_tree const& tree) {
     auto const* latency = report.find("latency_ms");
     auto const* total = report.find("total_ms");
     auto* self = detail::mutable_column(report, "self_ms");
@@ -226,7 +226,7 @@ inline void derive_self(document& report, detail::call_tree const& tree) {
 }
 
 /// From the leaves up: rows without a value get one from their parts, by each metric's rule.
-inline void complete(document& report) {
+void complete(a_document auto& report) {
     for (auto& column : report.columns) {
         column.cells.resize(report.nodes.size());
         if (!column.calls.empty())

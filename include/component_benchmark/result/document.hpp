@@ -5,6 +5,7 @@
 #include <component_benchmark/core/node.hpp>
 #include <component_benchmark/core/unit.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -87,5 +88,10 @@ struct document {
         return nullptr;
     }
 };
+
+/// A report. A function that takes it so is compiled where it is used: a file that includes the
+/// umbrella and runs nothing does not pay for what the sinks are made of.
+template<class T>
+concept a_document = std::same_as<T, document>;
 
 }  // namespace component_benchmark

@@ -39,7 +39,7 @@ inline void write_meta(json_writer& out, run_facts const& facts) {
     out.list("warnings", facts.warnings).end();
 }
 
-inline void write_columns(json_writer& out, document const& report) {
+void write_columns(json_writer& out, a_document auto const& report) {
     out.begin_array();
     for (auto const& column : report.columns)
         out.begin_object()
@@ -58,7 +58,8 @@ inline void write_columns(json_writer& out, document const& report) {
 }  // namespace detail
 
 /// The report as the JSON of report schema version 1.
-[[nodiscard]] inline std::string to_json(document const& report) {
+template<a_document Document = document>
+[[nodiscard]] std::string to_json(Document const& report) {
     // The tables come last but are written first: they fill the string table.
     detail::string_table strings;
     json_writer nodes{2, 1};
@@ -88,7 +89,7 @@ struct json {
             check_writable(path);
     }
 
-    void write(document const& report) const {
+    void write(a_document auto const& report) const {
         if (!path.empty())
             write_file(path, to_json(report));
     }

@@ -21,7 +21,7 @@ namespace component_benchmark::detail {
 }
 
 /// A cell a row; one without a value says why, as far as that is known.
-[[nodiscard]] inline std::vector<cell> explained(document const& report, column const& from) {
+[[nodiscard]] std::vector<cell> explained(a_document auto const& report, column const& from) {
     auto cells = from.cells;
     cells.resize(report.nodes.size());
     for (std::size_t row = 0; row < cells.size(); ++row) {
@@ -36,7 +36,7 @@ namespace component_benchmark::detail {
     return cells;
 }
 
-inline void write_nodes(json_writer& out, string_table& strings, document const& report) {
+void write_nodes(json_writer& out, string_table& strings, a_document auto const& report) {
     auto const& nodes = report.nodes;
     table_writer table{out.begin_object(), strings};
     table.texts("name", nodes, [](node const& n) -> std::string_view { return n.name; });
@@ -69,7 +69,7 @@ inline void write_nodes(json_writer& out, string_table& strings, document const&
     out.end();
 }
 
-inline void write_calls(json_writer& out, string_table& strings, document const& report) {
+void write_calls(json_writer& out, string_table& strings, a_document auto const& report) {
     auto const& calls = report.calls;
     table_writer table{out.begin_object(), strings};
     table.numbers("node", calls, [](call const& c) { return static_cast<std::int64_t>(c.row); });
@@ -93,7 +93,7 @@ inline void write_calls(json_writer& out, string_table& strings, document const&
 }
 
 /// All samples of a metric in one array; those of an entry begin at its `start`.
-inline void write_samples(json_writer& out, document const& report) {
+void write_samples(json_writer& out, a_document auto const& report) {
     out.begin_object();
     for (auto const& column : report.columns) {
         std::vector<sample_set const*> sets;

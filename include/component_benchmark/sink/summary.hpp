@@ -22,20 +22,20 @@ namespace detail {
     return one.state == state && one.alias_of == node::none;
 }
 
-[[nodiscard]] inline std::int64_t count_of(document const& report, status state) {
+[[nodiscard]] std::int64_t count_of(a_document auto const& report, status state) {
     return std::count_if(report.nodes.begin(), report.nodes.end(),
                          [state](node const& n) { return is_in(n, state); });
 }
 
 /// Where the whole report is, as far as the options tell.
-[[nodiscard]] inline std::string report_file(document const& report) {
+[[nodiscard]] std::string report_file(a_document auto const& report) {
     for (auto const& [name, value] : report.facts.options)
         if (name == "json" && !value.empty())
             return text::printable(value);
     return {};
 }
 
-[[nodiscard]] inline std::string headline(document const& report) {
+[[nodiscard]] std::string headline(a_document auto const& report) {
     auto const& facts = report.facts;
     auto const aliases = std::count_if(report.nodes.begin(), report.nodes.end(),
                                        [](auto const& n) { return n.alias_of != node::none; });
@@ -56,7 +56,7 @@ namespace detail {
 }
 
 /// Rows with self time, the longest first.
-[[nodiscard]] inline std::vector<std::size_t> rows_by_self_time(document const& report) {
+[[nodiscard]] std::vector<std::size_t> rows_by_self_time(a_document auto const& report) {
     auto const* self = report.find("self_ms");
     std::vector<std::size_t> rows;
     for (std::size_t row = 0; row < report.nodes.size(); ++row) {
@@ -78,8 +78,8 @@ namespace detail {
     return before + text::cut_middle(path, (std::max)(least, width - (std::min)(width, used)));
 }
 
-inline void add_top_five(document const& report, std::size_t width,
-                         std::vector<std::string>& lines) {
+void add_top_five(a_document auto const& report, std::size_t width,
+                  std::vector<std::string>& lines) {
     double const total = root_total(report);
     auto rows = rows_by_self_time(report);
     rows.resize(std::min<std::size_t>(rows.size(), 5));
@@ -96,8 +96,8 @@ inline void add_top_five(document const& report, std::size_t width,
 }
 
 /// Counts of the rows in these states, e.g. "1 opaque, 2 filtered".
-[[nodiscard]] inline std::string counts_of(document const& report,
-                                           std::initializer_list<status> states) {
+[[nodiscard]] std::string counts_of(a_document auto const& report,
+                                    std::initializer_list<status> states) {
     std::string result;
     for (auto const state : states)
         if (auto const number = count_of(report, state); number != 0) {
@@ -109,7 +109,7 @@ inline void add_top_five(document const& report, std::size_t width,
 }
 
 /// The first row that failed and why, in at most `width` columns.
-[[nodiscard]] inline std::string first_failure(document const& report, std::size_t width) {
+[[nodiscard]] std::string first_failure(a_document auto const& report, std::size_t width) {
     auto const failed = std::find_if(report.nodes.begin(), report.nodes.end(),
                                      [](node const& n) { return is_in(n, status::failed); });
     auto const path = text::cut_middle(shown_path(*failed), width / 2);
@@ -117,8 +117,8 @@ inline void add_top_five(document const& report, std::size_t width,
     return text::cut_end(reason.empty() ? path : path + ": " + reason, width);
 }
 
-inline void add_failures(document const& report, std::size_t width,
-                         std::vector<std::string>& lines) {
+void add_failures(a_document auto const& report, std::size_t width,
+                  std::vector<std::string>& lines) {
     auto failed = counts_of(report, {status::failed});
     auto const others = counts_of(
         report, {status::estimated, status::opaque, status::not_called, status::filtered});
@@ -136,8 +136,8 @@ inline void add_failures(document const& report, std::size_t width,
                     rest);
 }
 
-inline void add_negative_self(document const& report, std::size_t width,
-                              std::vector<std::string>& lines) {
+void add_negative_self(a_document auto const& report, std::size_t width,
+                       std::vector<std::string>& lines) {
     auto const* self = report.find("self_ms");
     std::size_t number = 0;
     std::string first;
@@ -188,7 +188,8 @@ inline void add_state(verification const& state, std::size_t width,
 }  // namespace detail
 
 /// At most ten lines of plain text, each at most `width` columns.
-[[nodiscard]] inline std::string to_summary(document const& report, std::size_t width = 100) {
+template<a_document Document = document>
+[[nodiscard]] std::string to_summary(Document const& report, std::size_t width = 100) {
     std::vector<std::string> lines{detail::headline(report)};
     detail::add_top_five(report, width, lines);
     detail::add_failures(report, width, lines);

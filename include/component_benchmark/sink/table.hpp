@@ -35,8 +35,8 @@ namespace detail {
     return legend;
 }
 
-[[nodiscard]] inline std::string hidden_columns(document const& report, table_model const& table,
-                                                std::size_t shown) {
+[[nodiscard]] std::string hidden_columns(a_document auto const& report, table_model const& table,
+                                         std::size_t shown) {
     std::string hidden;
     for (std::size_t i = shown; i < table.columns.size(); ++i)
         hidden += (hidden.empty() ? "" : ", ") + text::printable(table.columns[i].id);
@@ -48,9 +48,8 @@ namespace detail {
 }
 
 /// What has to be known to read the table, each a sentence of its own.
-[[nodiscard]] inline std::vector<std::string> notes_of(document const& report,
-                                                       table_model const& table,
-                                                       std::size_t shown) {
+[[nodiscard]] std::vector<std::string> notes_of(a_document auto const& report,
+                                                table_model const& table, std::size_t shown) {
     constexpr std::size_t most_warnings = 5;
     std::vector<std::string> notes;
     if (table.filtered != 0)
@@ -71,8 +70,8 @@ namespace detail {
 }  // namespace detail
 
 /// The tree and the summary, no line wider than `width` columns (40 or more).
-[[nodiscard]] inline std::string to_table(document const& report, int width = 100,
-                                          bool coloured = false) {
+template<a_document Document = document>
+[[nodiscard]] std::string to_table(Document const& report, int width = 100, bool coloured = false) {
     auto const columns = static_cast<std::size_t>((std::max)(width, 40));
     auto const table = detail::tabulate(report);
     auto const fitted = detail::fit(table, columns);
@@ -94,7 +93,7 @@ struct table {
 
     static constexpr char const* name = "table";
 
-    void write(document const& report) const {
+    void write(a_document auto const& report) const {
         auto const text = to_table(report, width > 0 ? width : detail::columns_of_terminal(out),
                                    detail::shows_colour(out, colours));
         errno = 0;

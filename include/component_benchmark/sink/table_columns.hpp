@@ -64,7 +64,7 @@ inline void note_missing(table_model& table) {
             table.has_missing = table.has_missing || cell.text == text::no_value;
 }
 
-inline void add_numbers(document const& report, column const* from, table_model& table) {
+void add_numbers(a_document auto const& report, column const* from, table_model& table) {
     if (from == nullptr)
         return;
     double const total = from->id == "self_ms" ? root_total(report) : 0.0;
@@ -95,7 +95,7 @@ inline void add_numbers(document const& report, column const* from, table_model&
     table.no_values.push_back(text::printable(from->id + why));
 }
 
-inline void add_share(document const& report, table_model& table) {
+void add_share(a_document auto const& report, table_model& table) {
     double const total = root_total(report);
     if (total <= 0.0)
         return;
@@ -109,14 +109,14 @@ inline void add_share(document const& report, table_model& table) {
     });
 }
 
-inline void add_shapes(document const& report, table_model& table) {
+void add_shapes(a_document auto const& report, table_model& table) {
     add_column(table, {"in_shapes", "Input shapes", "", true, {}}, [&](std::size_t row) {
         return table_cell{text::printable(report.nodes[row].in_shapes)};
     });
 }
 
 /// The whole table, before it is known how wide it may be.
-[[nodiscard]] inline table_model tabulate(document const& report) {
+[[nodiscard]] table_model tabulate(a_document auto const& report) {
     constexpr std::string_view shown[] = {"calls",      "latency_ms", "latency_bwd_ms", "total_ms",
                                           "self_ms",    "params",     "model_size_mb",  "in_shapes",
                                           "out_shapes", "dtypes"};

@@ -52,11 +52,11 @@ struct table_model {
     bool has_missing = false;
 };
 
-[[nodiscard]] inline bool is_row(document const& report, std::ptrdiff_t index) noexcept {
+[[nodiscard]] bool is_row(a_document auto const& report, std::ptrdiff_t index) noexcept {
     return index >= 0 && static_cast<std::size_t>(index) < report.nodes.size();
 }
 
-[[nodiscard]] inline node const& row_of(document const& report, std::ptrdiff_t index) noexcept {
+[[nodiscard]] node const& row_of(a_document auto const& report, std::ptrdiff_t index) noexcept {
     return report.nodes[static_cast<std::size_t>(index)];
 }
 
@@ -87,7 +87,7 @@ inline constexpr std::string_view estimated_mark = "~";
 }
 
 /// Time of the whole step: shares are of this. 0 when it is not known.
-[[nodiscard]] inline double root_total(document const& report) noexcept {
+[[nodiscard]] double root_total(a_document auto const& report) noexcept {
     auto const* total = value_in(report.find("total_ms"), 0);
     return total == nullptr ? 0.0 : (std::max)(total->number(), 0.0);
 }

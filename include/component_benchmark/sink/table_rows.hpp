@@ -15,7 +15,7 @@
 namespace component_benchmark::detail {
 
 /// The nearest row above that is shown.
-[[nodiscard]] inline std::ptrdiff_t shown_parent(document const& report, std::size_t row) {
+[[nodiscard]] std::ptrdiff_t shown_parent(a_document auto const& report, std::size_t row) {
     auto above = report.nodes[row].parent;
     while (is_row(report, above) && row_of(report, above).state == status::filtered)
         above = row_of(report, above).parent;
@@ -23,8 +23,8 @@ namespace component_benchmark::detail {
 }
 
 /// The last part of the path, or all of it that no row above shows.
-[[nodiscard]] inline std::string name_below(document const& report, node const& of,
-                                            std::ptrdiff_t above) {
+[[nodiscard]] std::string name_below(a_document auto const& report, node const& of,
+                                     std::ptrdiff_t above) {
     if (of.parent == node::none)
         return text::printable(of.type);
     if (above == of.parent)
@@ -35,7 +35,7 @@ namespace component_benchmark::detail {
 }
 
 /// What is said of a component in place of its numbers; empty when it has some.
-[[nodiscard]] inline table_cell message_of(document const& report, std::size_t row) {
+[[nodiscard]] table_cell message_of(a_document auto const& report, std::size_t row) {
     auto const& of = report.nodes[row];
     if (is_row(report, of.alias_of))
         return {"\u2192 " + shown_path(row_of(report, of.alias_of)), paint::dim};
@@ -52,7 +52,7 @@ namespace component_benchmark::detail {
 }
 
 /// Adds the rows that are shown and counts the others.
-inline void add_rows(document const& report, table_model& table) {
+void add_rows(a_document auto const& report, table_model& table) {
     std::vector<std::size_t> indents(report.nodes.size(), 0);
     for (std::size_t i = 0; i < report.nodes.size(); ++i) {
         auto const& of = report.nodes[i];
