@@ -44,11 +44,11 @@ public:
 
 private:
     static void run_once(call_group& group) {
-        auto replay = group.replay();
-        replay.prepare();
-        replay.forward();
-        if (replay.prepare_backward())
-            replay.backward();
+        auto again = group.replay();
+        again.prepare();
+        again.forward();
+        if (again.prepare_backward())
+            again.backward();
     }
 
     // The run of an ancestor ran this module too, and wrote nothing.
