@@ -71,7 +71,7 @@ double recorded_call(Tensor const& x) {
     };
     auto const recorded = [&] {
         cb::capture::session session{tree, wanted};
-        cb::capture::listening const now{session};
+        cb::hook::listening const now{session};
         for (int call = 0; call < calls; ++call)
             bench::keep(hooked.forward(x));
     };
@@ -98,7 +98,7 @@ bench::pair_of_times recorded_forward(char const* shape, int repetitions) {
     return bench::in_turns([&] { bench::keep(model(batch.dense, batch.sparse)); },
                            [&] {
                                cb::capture::session session{tree, wanted};
-                               cb::capture::listening const now{session};
+                               cb::hook::listening const now{session};
                                bench::keep(model(batch.dense, batch.sparse));
                            },
                            rounds, repetitions);

@@ -31,7 +31,7 @@ struct recording {
     template<class Run>
     recording(nn::Module& root, Run run)
         : tree{root}, wanted(tree.nodes().size(), true), session{tree, wanted} {
-        cb::capture::listening const now{session};
+        cb::hook::listening const now{session};
         run();
     }
 

@@ -32,7 +32,7 @@ public:
     /// What `run` returns or throws comes through.
     template<class Run>
     decltype(auto) of(Run run) {
-        cb::capture::listening const now{session_};
+        cb::hook::listening const now{session_};
         return run();
     }
 

@@ -37,6 +37,7 @@ table = {
 in_one_header = {
     "torch/nn.h": ("hook",),
     "torch/nn/modules/container/sequential.h": ("capture",),
+    "torch/nn/modules/linear.h": ("capture",),
     "torch/script.h": ("capture", "provider"),
     "torch/csrc/distributed/c10d/*": ("capture", "provider"),
     "cupti*": ("profile",),

@@ -1,6 +1,7 @@
 // hook -> CAPTURE: one recorded call with all that a replay needs
 #pragma once
 
+#include <component_benchmark/capture/declared_state.hpp>
 #include <component_benchmark/capture/generators.hpp>
 #include <component_benchmark/capture/tensor_bytes.hpp>
 #include <component_benchmark/capture/training_flags.hpp>
@@ -30,6 +31,7 @@ struct call_context {
     at::ThreadLocalState thread;
     training_flags training;
     buffer_values buffers;
+    state_copies declared;
 };
 
 struct captured_call {

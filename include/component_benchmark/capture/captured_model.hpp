@@ -5,6 +5,7 @@
 #include <component_benchmark/capture/model_state.hpp>
 #include <component_benchmark/capture/output_gradients.hpp>
 #include <component_benchmark/capture/rehearsal.hpp>
+#include <component_benchmark/capture/self_test.hpp>
 #include <component_benchmark/capture/sequential.hpp>
 #include <component_benchmark/capture/session.hpp>
 #include <component_benchmark/capture/shapes.hpp>
@@ -30,13 +31,18 @@
 namespace component_benchmark::capture {
 
 /// One at a time in a process: two would take each other's changes for the model's state. Another
-/// thread waits; the thread that has one already, from inside a forward, is refused.
+/// thread waits or is refused; the thread that has one already, from inside a forward, is refused.
 class only_run {
 public:
-    only_run() {
+    explicit only_run(when_busy busy) {
         if (mine())
             throw error{"a pipeline is running on this thread already; run one at a time"};
-        mutex().lock();
+        if (busy == when_busy::wait)
+            mutex().lock();
+        else if (!mutex().try_lock())
+            throw error{
+                "a pipeline is running on another thread; wait for it, or set "
+                "options.busy to when_busy::wait"};
         mine() = true;
     }
     only_run(only_run const&) = delete;
@@ -66,8 +72,18 @@ class captured_model {
 public:
     captured_model(torch::nn::Module& root, std::vector<at::Tensor> const& batch,
                    options const& wishes, Step run)
-        : tree_{root}, state_{root, batch}, depth_{wishes.depth}, wanted_(wanted_rows()) {
+        : only_{wishes.busy},
+          tree_{root},
+          state_{root, batch},
+          depth_{wishes.depth},
+          wanted_(wanted_rows()),
+          sees_libtorch_{interposition_is_live()} {
+        state_.rewind();
         capture(run, {});
+        for (int pass = 0; pass < 3 && session_->found_state(); ++pass) {
+            state_.rewind();  // calls before the first one of such a module lack its state
+            capture(run, {});
+        }
         auto const to_copy = calls_to_copy(wishes.copy_arguments);
         if (std::find(to_copy.begin(), to_copy.end(), true) != to_copy.end()) {
             state_.rewind();
@@ -92,6 +108,16 @@ public:
     [[nodiscard]] component_benchmark::environment environment() const {
         auto const parameters = tree_.module(0).parameters();
         std::vector<std::string> warnings;
+        if (!sees_libtorch_)
+            warnings.emplace_back(
+                "the modules of LibTorch are not seen in this build: link "
+                "component_benchmark::torch and a shared LibTorch");
+        for (auto const& failure : state_.declared().failures())
+            warnings.push_back(failure);
+        for (std::size_t row = 0; row < tree_.nodes().size(); ++row)
+            if (auto const missed = session_->missed_calls()[row]; missed > 0)
+                warnings.push_back("'" + tree_.nodes()[row].path + "' was " +
+                                   called_elsewhere(missed));
         for (auto const& [type, times] : session_->unregistered())
             warnings.push_back(type + ", called " + std::to_string(times) +
                                (times == 1 ? " time" : " times") +
@@ -147,7 +173,7 @@ private:
     }
 
     void capture(Step run, std::vector<bool> const& to_copy) {
-        session_ = std::make_unique<session>(tree_, wanted_, to_copy);
+        session_ = std::make_unique<session>(tree_, wanted_, to_copy, &state_.declared());
         at::Tensor loss;
         try {
             at::ThreadLocalStateGuard const grad_mode_and_autocast{at::ThreadLocalState{}};
@@ -240,11 +266,18 @@ private:
                 made.calls().emplace_back(call, tree_.module(row));
             made.calls()[known->second].add(number);
         }
+        if (auto const missed = session_->missed_calls()[row]; missed > 0 && calls_of_[row].empty())
+            why = called_elsewhere(missed);
         if (made.calls().empty() && !why.empty())
             give_up(row, made, status::opaque, std::move(why));
         else if (!why.empty())
             tree_.nodes()[row].reason = "not all of its calls can be made again: " + why;
         return made;
+    }
+
+    [[nodiscard]] static std::string called_elsewhere(std::int64_t times) {
+        return "called on another thread, where calls are not captured (" + std::to_string(times) +
+               (times == 1 ? " call)" : " calls)");
     }
 
     void give_up(std::size_t row, component& one, status state, std::string why) {
@@ -261,6 +294,7 @@ private:
     std::unique_ptr<session> session_;
     std::vector<std::vector<std::size_t>> calls_of_;  ///< numbers of the calls of each row
     bool has_gradients_ = false;
+    bool sees_libtorch_;
 };
 
 }  // namespace component_benchmark::capture

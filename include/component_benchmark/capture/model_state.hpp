@@ -1,6 +1,7 @@
 // CAPTURE: what a profile may disturb in the model and its training, put back and compared by value
 #pragma once
 
+#include <component_benchmark/capture/declared_state.hpp>
 #include <component_benchmark/capture/generators.hpp>
 #include <component_benchmark/capture/tensor_bytes.hpp>
 #include <component_benchmark/capture/training_flags.hpp>
@@ -42,8 +43,10 @@ public:
             save(std::to_string(tensors_.size() - registered_ + 1), tensor, argument);
         // last: nothing throws from here on, so no gradient is lost
         for (auto& saved : tensors_)
-            if (saved.tensor.is_leaf() && saved.requires_grad)
+            if (saved.tensor.is_leaf() && saved.requires_grad) {
                 saved.gradient = std::exchange(saved.tensor.mutable_grad(), at::Tensor{});
+                saved.hooks.swap(torch::autograd::impl::hooks(saved.tensor));
+            }
     }
 
     basic_model_state(basic_model_state const&) = delete;
@@ -58,10 +61,15 @@ public:
             if (restore_value(saved))
                 saved.was_changed = true;
         }
+        declared_.put_back();
         training_.put_back();
         restore_globals();
         generators_.put_back();
     }
+
+    /// The modules that declare state of their own.
+    [[nodiscard]] declared_states& declared() noexcept { return declared_; }
+    [[nodiscard]] declared_states const& declared() const noexcept { return declared_; }
 
     /// A parameter of `part` is not what it was, by value.
     [[nodiscard]] bool differs(torch::nn::Module const& part) const {
@@ -85,6 +93,7 @@ public:
                 if (restore_value(saved) || saved.was_changed)
                     report_.changed.push_back(title(saved));
             });
+        attempt("declared state", [&] { declared_.put_back(); });
         attempt("training flags", [&] { training_.put_back(); });
         attempt("default dtype, threads or determinism", [&] { restore_globals(); });
         attempt("generators", [&] { generators_.put_back(); });
@@ -106,6 +115,7 @@ private:
         at::Tensor alias;  // of the storage it had
         at::Tensor value;
         at::Tensor gradient;
+        std::vector<std::unique_ptr<torch::autograd::FunctionPreHook>> hooks;  // a leaf's
         std::shared_ptr<torch::autograd::Node> function;  // that made it; null for a leaf
         std::uint32_t output = 0;
         bool requires_grad = false;
@@ -124,6 +134,7 @@ private:
                             .alias = tensor.detach(),
                             .value = tensor.detach().clone(),
                             .gradient = {},
+                            .hooks = {},
                             .function = tensor.grad_fn(),
                             .output = static_cast<std::uint32_t>(tensor.output_nr()),
                             .requires_grad = tensor.requires_grad(),
@@ -166,8 +177,11 @@ private:
     }
 
     static void restore_gradient(saved_tensor& saved) {
-        if (!saved.function && saved.requires_grad)
-            saved.tensor.mutable_grad() = std::exchange(saved.gradient, at::Tensor{});
+        if (saved.function || !saved.requires_grad)
+            return;
+        saved.tensor.mutable_grad() = std::exchange(saved.gradient, at::Tensor{});
+        saved.hooks.swap(torch::autograd::impl::hooks(saved.tensor));
+        saved.hooks.clear();
     }
 
     template<class Restore>
@@ -197,7 +211,8 @@ private:
 
     void verify() {
         std::size_t counts[std::size(kinds)] = {};
-        report_.verified = generators_.is_current() && training_.is_current();
+        report_.verified =
+            generators_.is_current() && training_.is_current() && declared_.is_current();
         for (auto const& saved : tensors_) {
             if (saved.comparable)
                 ++counts[saved.what];
@@ -211,7 +226,14 @@ private:
                 report_.compared.push_back(std::to_string(counts[what]) + " " + kinds[what] +
                                            (counts[what] == 1 ? "" : "s"));
         report_.compared.emplace_back("generators");
-        report_.not_compared.emplace_back("unregistered tensors");
+        if (declared_.size() > 0)
+            report_.compared.push_back("declared state of " + std::to_string(declared_.size()) +
+                                       (declared_.size() == 1 ? " module" : " modules"));
+        for (auto const& failure : declared_.failures()) {
+            report_.verified = false;
+            report_.not_compared.push_back(failure);
+        }
+        report_.not_compared.emplace_back("state that is neither registered nor declared");
         compare_registrations();
     }
 
@@ -234,6 +256,7 @@ private:
     std::vector<saved_tensor> tensors_;
     std::size_t registered_ = 0;  ///< the first so many are parameters and buffers
     std::unordered_map<void const*, std::size_t> index_;  // by address of the tensor
+    declared_states declared_;
     training_flags training_;
     generator_states generators_;
     caffe2::TypeMeta default_dtype_ = c10::get_default_dtype();

@@ -44,6 +44,8 @@ public:
         call_.context->generators->put_back();
         for (auto const& [buffer, value] : call_.context->buffers)
             overwrite(buffer, value);
+        for (auto const& state : call_.context->declared)
+            state->put_back();
         if (stored_ == nullptr || call_.edits_arguments || call_.stored->writes_arguments())
             make_arguments();
     }

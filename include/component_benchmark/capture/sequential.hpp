@@ -111,7 +111,8 @@ struct call_order {
     for (auto const number : chain)
         training.append(calls[number].context->training);
     call.context.emplace(call_context{first.context->generators, first.context->thread,
-                                      std::move(training), buffers_of(calls, chain)});
+                                      std::move(training), buffers_of(calls, chain),
+                                      first.context->declared});
     call.edits_arguments = writes_input(calls, chain);
     call.has_own_arguments = first.has_own_arguments;
     call.inputs = first.inputs;

@@ -26,19 +26,26 @@ class basic_session final : public hook::recorder {
 public:
     /// `wanted` has a flag for each row: store its calls, or only count them. Calls whose numbers
     /// are in `copied` get arguments of their own at once, because something edits them later.
-    basic_session(Tree const& tree, std::vector<bool> const& wanted, std::vector<bool> copied = {})
+    /// `declared`, if given, is told of modules that declare state.
+    basic_session(Tree const& tree, std::vector<bool> const& wanted, std::vector<bool> copied = {},
+                  declared_states* declared = nullptr)
         : tree_{tree},
           wanted_{wanted},
           copied_{std::move(copied)},
+          declared_{declared},
           counts_(tree.nodes().size()),
+          missed_(tree.nodes().size()),
           parts_(tree.nodes().size()) {}
 
     [[nodiscard]] hook::callee innermost() const noexcept override {
         return open_.empty() ? hook::callee{nullptr, &typeid(void)} : open_.back().who;
     }
 
-    void begin(hook::callee who, maker make, std::string (*why_not)()) noexcept override {
+    void begin(hook::callee who, maker make, std::string (*why_not)(),
+               hook::state_maker state) noexcept override {
         drop_open_norm();
+        if (state != nullptr && declared_ != nullptr)
+            found_state_ = declared_->add(*who.module, state) || found_state_;
         auto const row = tree_.row_of(who.module);
         if (row == node::none) {
             note_unregistered(short_name(typeid(*who.module)));
@@ -85,8 +92,19 @@ public:
             deepest_failure_ = call;
     }
 
+    void missed(torch::nn::Module const& module) noexcept override {
+        if (auto const row = tree_.row_of(&module); row != node::none)
+            ++missed_[static_cast<std::size_t>(row)];
+    }
+
     [[nodiscard]] std::deque<captured_call>& calls() noexcept { return calls_; }
     [[nodiscard]] std::vector<std::int64_t> const& counts() const noexcept { return counts_; }
+
+    /// Calls on other threads, by row.
+    [[nodiscard]] std::vector<std::int64_t> const& missed_calls() const noexcept { return missed_; }
+
+    /// A module that declares state was not known when the forward began: earlier calls lack it.
+    [[nodiscard]] bool found_state() const noexcept { return found_state_; }
 
     /// The innermost call that threw, or null.
     [[nodiscard]] captured_call const* deepest_failure() const noexcept { return deepest_failure_; }
@@ -144,9 +162,10 @@ private:
                 call.copy_arguments();
             call.note_versions();
             auto const& below = parts_of(call.row, module);
-            call.context.emplace(call_context{generators_now(), at::ThreadLocalState{},
-                                              training_flags{below.modules},
-                                              buffers_now(below.buffers)});
+            call.context.emplace(
+                call_context{generators_now(), at::ThreadLocalState{},
+                             training_flags{below.modules}, buffers_now(below.buffers),
+                             declared_ == nullptr ? state_copies{} : declared_->now()});
         } catch (...) {
             give_up(call, "an argument threw while it was copied: " + current_failure());
         }
@@ -208,7 +227,10 @@ private:
     Tree const& tree_;
     std::vector<bool> const& wanted_;
     std::vector<bool> copied_;
+    declared_states* declared_;
+    bool found_state_ = false;
     std::vector<std::int64_t> counts_;
+    std::vector<std::int64_t> missed_;
     std::deque<captured_call> calls_;
     std::vector<open_entry> open_;
     captured_call const* deepest_failure_ = nullptr;
@@ -221,19 +243,5 @@ private:
 };
 
 using session = basic_session<module_tree>;
-
-/// Lets a session listen on this thread while it lives.
-class listening {
-public:
-    explicit listening(session& listener) {
-        if (hook::current != nullptr)
-            throw error{
-                "a profile is capturing on this thread already; run one pipeline at a time"};
-        hook::current = &listener;
-    }
-    listening(listening const&) = delete;
-    listening& operator=(listening const&) = delete;
-    ~listening() { hook::current = nullptr; }
-};
 
 }  // namespace component_benchmark::capture

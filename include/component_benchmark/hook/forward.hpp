@@ -3,6 +3,7 @@
 #pragma once
 
 #include <component_benchmark/config.hpp>
+#include <component_benchmark/hook/state.hpp>
 
 #if COMPONENT_BENCHMARK_ENABLED
 
@@ -13,20 +14,20 @@
 /// while a profile captures, the call is recorded; at any other time it costs one branch.
 /// The function needs a written return type. What stands before the macro would run twice while a
 /// profile captures, so let nothing stand before it.
-#    define COMPONENT_BENCHMARK_CALL(method, ...)                                                 \
-        if (auto* const cb_recorder = ::component_benchmark::hook::current) [[unlikely]] {        \
-            using cb_self [[maybe_unused]] = ::std::remove_reference_t<decltype(*this)>;          \
-            using cb_class [[maybe_unused]] = ::std::remove_cv_t<cb_self>;                        \
-            auto const cb_again = [](cb_self& cb_object, auto&&... cb_values) -> decltype(auto) { \
-                return cb_object.cb_class::method(                                                \
-                    static_cast<decltype(cb_values)&&>(cb_values)...);                            \
-            };                                                                                    \
-            if (::component_benchmark::hook::is_new_call(*cb_recorder, *this, cb_again))          \
-                return ::component_benchmark::hook::record(                                       \
-                    *cb_recorder, *this, cb_again,                                                \
-                    ::component_benchmark::hook::signature<COMPONENT_BENCHMARK_DECLTYPES(         \
-                        __VA_ARGS__)> {} __VA_OPT__(, ) __VA_ARGS__);                             \
-        }                                                                                         \
+#    define COMPONENT_BENCHMARK_CALL(method, ...)                                                  \
+        if (auto* const cb_recorder = ::component_benchmark::hook::listener(*this)) [[unlikely]] { \
+            using cb_self [[maybe_unused]] = ::std::remove_reference_t<decltype(*this)>;           \
+            using cb_class [[maybe_unused]] = ::std::remove_cv_t<cb_self>;                         \
+            auto const cb_again = [](cb_self& cb_object, auto&&... cb_values) -> decltype(auto) {  \
+                return cb_object.cb_class::method(                                                 \
+                    static_cast<decltype(cb_values)&&>(cb_values)...);                             \
+            };                                                                                     \
+            if (::component_benchmark::hook::is_new_call(*cb_recorder, *this, cb_again))           \
+                return ::component_benchmark::hook::record(                                        \
+                    *cb_recorder, *this, cb_again,                                                 \
+                    ::component_benchmark::hook::signature<COMPONENT_BENCHMARK_DECLTYPES(          \
+                        __VA_ARGS__)> {} __VA_OPT__(, ) __VA_ARGS__);                              \
+        }                                                                                          \
         static_assert(true, "a semicolon follows")
 
 #else

@@ -81,7 +81,7 @@ template<class Result, class... Declared>
 #    define COMPONENT_BENCHMARK_DETAIL_INTERPOSE(Class, Method, Result, Types, ...) \
         static auto const real = ::component_benchmark::hook::real_function(        \
             static_cast<Result(Class::*) Types>(&Class::Method));                   \
-        if (::component_benchmark::hook::current == nullptr) [[likely]]             \
+        if (::component_benchmark::hook::listener(*this) == nullptr) [[likely]]     \
             return real.address(this, __VA_ARGS__);                                 \
         auto mine = real;                                                           \
         mine.object = this;                                                         \

@@ -33,7 +33,7 @@ template<class Norm>
             torch::nn::Module& module = norm;
             return hook::store<at::Tensor, at::Tensor const&>(module, run, input);
         },
-        &hook::why_not_stored<at::Tensor const&>);
+        &hook::why_not_stored<at::Tensor const&>, nullptr);
     listener.open_norm = true;
 }
 
@@ -72,7 +72,7 @@ using norm_operator = at::Tensor (*)(at::Tensor const&, std::optional<at::Tensor
         if (component_benchmark::hook::current != nullptr) [[unlikely]] \
             component_benchmark::hook::drop_open_norm(); \
         real(this, input); \
-        if (component_benchmark::hook::current != nullptr) [[unlikely]] \
+        if (component_benchmark::hook::listener(*this) != nullptr) [[unlikely]] \
             component_benchmark::hook::begin_norm(*this, input); \
     }
 COMPONENT_BENCHMARK_DETAIL_NORM(BatchNorm1dImpl)

@@ -1,14 +1,17 @@
 // user's program -> HOOK -> capture: the one primitive, "module M was called with these arguments"
 #pragma once
 
+#include <component_benchmark/core/error.hpp>
+#include <component_benchmark/hook/state.hpp>
 #include <component_benchmark/hook/stored_call.hpp>
 #include <component_benchmark/mode_sentinel.hpp>
 
 #include <c10/util/FunctionRef.h>
 #include <torch/nn/module.h>
 
-#include <exception>
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <type_traits>
 #include <typeinfo>
@@ -35,10 +38,15 @@ public:
     /// The innermost call that has begun and not ended; its module is null when there is none.
     [[nodiscard]] virtual callee innermost() const noexcept = 0;
 
-    /// A call begins. `make` stores it and may throw or give null, which means `why_not`.
-    virtual void begin(callee who, maker make, std::string (*why_not)()) noexcept = 0;
+    /// A call begins. `make` stores it and may throw or give null, which means `why_not`. `state`
+    /// copies the members that the class declares; null when it declares none.
+    virtual void begin(callee who, maker make, std::string (*why_not)(),
+                       state_maker state) noexcept = 0;
     virtual void succeed(results each) noexcept = 0;
     virtual void fail() noexcept = 0;
+
+    /// A module is called on another thread, whose calls are not recorded. One at a time.
+    virtual void missed(torch::nn::Module const& module) noexcept = 0;
 
     /// Set by `record` for the function that it enters again, cleared by that function.
     void const* entering = nullptr;
@@ -52,6 +60,51 @@ protected:
 
 // Default visibility: with -fvisibility=hidden there would be one for each shared library.
 [[gnu::visibility("default")]] inline constinit thread_local recorder* current = nullptr;
+
+/// The recorder of the thread that captures, seen by all threads.
+[[gnu::visibility("default")]] inline constinit std::atomic<recorder*> capturing = nullptr;
+
+/// Held while `capturing` ends and while another thread tells it of a call.
+[[nodiscard, gnu::visibility("default")]] inline std::mutex& capturing_mutex() {
+    static std::mutex one;
+    return one;
+}
+
+[[gnu::noinline, gnu::cold]] inline recorder* listener_or_miss(torch::nn::Module const& module) {
+    if (current != nullptr)
+        return current;
+    std::lock_guard const lock{capturing_mutex()};
+    if (auto* const other = capturing.load())
+        other->missed(module);
+    return nullptr;
+}
+
+/// Who records a call of `module` on this thread, or null: at any time but while a profile captures
+/// this is one branch.
+[[nodiscard]] inline recorder* listener(torch::nn::Module const& module) {
+    if (capturing.load(std::memory_order_relaxed) == nullptr) [[likely]]
+        return nullptr;
+    return listener_or_miss(module);
+}
+
+/// Lets a recorder listen on this thread while it lives.
+class listening {
+public:
+    explicit listening(recorder& mine) {
+        if (current != nullptr)
+            throw error{
+                "a profile is capturing on this thread already; run one pipeline at a time"};
+        current = &mine;
+        capturing = &mine;
+    }
+    listening(listening const&) = delete;
+    listening& operator=(listening const&) = delete;
+    ~listening() {
+        std::lock_guard const lock{capturing_mutex()};
+        current = nullptr;
+        capturing = nullptr;
+    }
+};
 
 template<class Self>
 [[nodiscard]] callee callee_of(Self& self) noexcept {
@@ -107,7 +160,7 @@ template<class Self, class Run, class... Declared, class... Values>
     using result_type = decltype(run(self, static_cast<Declared&&>(values)...));
     listener.begin(
         who, [&] { return hook::store<result_type, Declared...>(self, run, values...); },
-        &hook::why_not_stored<Declared...>);
+        &hook::why_not_stored<Declared...>, state_access::maker<Self>());
     open_call open{listener};
     listener.entering = entering;
     if constexpr (std::is_void_v<result_type>) {

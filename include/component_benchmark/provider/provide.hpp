@@ -109,7 +109,7 @@ private:
             arguments_);
         std::apply([](auto&... values) { (cut_off<Arguments>(values), ...); }, mine);
         auto run = [&]() -> decltype(auto) {
-            capture::listening const now{listener};
+            hook::listening const now{listener};
             return std::apply(call, mine);
         };
         if constexpr (std::is_same_v<Loss, provider_detail::no_loss>) {
