@@ -3,6 +3,7 @@
 
 #include <component_benchmark/capture/component.hpp>
 #include <component_benchmark/capture/model_state.hpp>
+#include <component_benchmark/capture/only_run.hpp>
 #include <component_benchmark/capture/output_gradients.hpp>
 #include <component_benchmark/capture/rehearsal.hpp>
 #include <component_benchmark/capture/self_test.hpp>
@@ -22,46 +23,12 @@
 #include <algorithm>
 #include <malloc.h>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace component_benchmark::capture {
-
-/// One at a time in a process: two would take each other's changes for the model's state. Another
-/// thread waits or is refused; the thread that has one already, from inside a forward, is refused.
-class only_run {
-public:
-    explicit only_run(when_busy busy) {
-        if (mine())
-            throw error{"a pipeline is running on this thread already; run one at a time"};
-        if (busy == when_busy::wait)
-            mutex().lock();
-        else if (!mutex().try_lock())
-            throw error{
-                "a pipeline is running on another thread; wait for it, or set "
-                "options.busy to when_busy::wait"};
-        mine() = true;
-    }
-    only_run(only_run const&) = delete;
-    only_run& operator=(only_run const&) = delete;
-    ~only_run() {
-        mine() = false;
-        mutex().unlock();
-    }
-
-private:
-    [[gnu::visibility("default")]] static std::mutex& mutex() {
-        static std::mutex one;
-        return one;
-    }
-    [[gnu::visibility("default")]] static bool& mine() {
-        static thread_local bool flag = false;
-        return flag;
-    }
-};
 
 /// The captured calls of a model. The model's state is put back by `put_back`, at the latest when
 /// this object dies. A `Step` runs the model's forward under `listener` and gives the loss,
@@ -80,8 +47,9 @@ public:
           sees_libtorch_{interposition_is_live()} {
         state_.rewind();
         capture(run, {});
-        for (int pass = 0; pass < 3 && session_->found_state(); ++pass) {
-            state_.rewind();  // calls before the first one of such a module lack its state
+        // What a forward shows for the first time is there from the start in the next one.
+        for (int pass = 0; pass < most_passes && finds_more(root); ++pass) {
+            state_.rewind();
             capture(run, {});
         }
         auto const to_copy = calls_to_copy(wishes.copy_arguments);
@@ -159,6 +127,19 @@ public:
     verification put_back() { return state_.put_back(); }
 
 private:
+    static constexpr int most_passes = 8;  // regions within regions take one each
+
+    /// The last forward had regions without a row, or modules whose state was not known before.
+    [[nodiscard]] bool finds_more(torch::nn::Module& root) {
+        auto const& found = session_->found_regions();
+        if (found.empty())
+            return session_->found_state();
+        regions_.insert(regions_.end(), found.begin(), found.end());
+        tree_ = module_tree{root, regions_};
+        wanted_ = wanted_rows();
+        return true;
+    }
+
     [[nodiscard]] std::vector<bool> wanted_rows() const {
         auto const& nodes = tree_.nodes();
         std::vector<bool> wanted(nodes.size());
@@ -252,7 +233,7 @@ private:
     }
 
     [[nodiscard]] component make_component(std::size_t row) {
-        component made{tree_.nodes()[row], tree_.module(row)};
+        component made{tree_.nodes()[row], tree_.module(row), tree_.is_region(row)};
         std::unordered_map<std::string, std::size_t> groups;
         std::string why;
         for (auto const number : calls_of_[row]) {
@@ -287,6 +268,7 @@ private:
     }
 
     only_run only_;
+    std::vector<found_region> regions_;
     module_tree tree_;
     model_state state_;
     std::size_t depth_;

@@ -49,11 +49,13 @@ private:
 template<class Group>
 class basic_component {
 public:
-    basic_component(node const& facts, torch::nn::Module& module)
-        : facts_{&facts}, module_{&module} {}
+    /// `is_region`: a stretch of the module's forward, which owns no parameters.
+    basic_component(node const& facts, torch::nn::Module& module, bool is_region = false)
+        : facts_{&facts}, module_{&module}, is_region_{is_region} {}
 
     [[nodiscard]] std::string const& path() const noexcept { return facts_->path; }
     [[nodiscard]] std::string const& type() const noexcept { return facts_->type; }
+    /// Of a region: the one whose forward has it.
     [[nodiscard]] torch::nn::Module& module() const noexcept { return *module_; }
 
     /// The calls that can be made again, grouped by signature. Empty when the component was not
@@ -63,9 +65,11 @@ public:
 
     /// Own and inherited, each tensor once.
     [[nodiscard]] std::vector<at::Tensor> parameters() const {
-        return each_once(module_->parameters());
+        return is_region_ ? std::vector<at::Tensor>{} : each_once(module_->parameters());
     }
-    [[nodiscard]] std::vector<at::Tensor> buffers() const { return each_once(module_->buffers()); }
+    [[nodiscard]] std::vector<at::Tensor> buffers() const {
+        return is_region_ ? std::vector<at::Tensor>{} : each_once(module_->buffers());
+    }
 
     /// For preprocessors: `visit` may replace each argument tensor of each call. Undone by the
     /// pipeline when the component is finished.
@@ -114,6 +118,7 @@ private:
 
     node const* facts_;
     torch::nn::Module* module_;
+    bool is_region_;
     std::vector<Group> calls_;
     std::string why_no_calls_ = "not called";
 };

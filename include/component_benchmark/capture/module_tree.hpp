@@ -1,6 +1,7 @@
 // provider -> CAPTURE: the modules of a model as rows in pre-order
 #pragma once
 
+#include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/node.hpp>
 
 #include <c10/util/Type.h>
@@ -30,13 +31,23 @@ namespace component_benchmark::capture {
     return name;
 }
 
-/// Rows of a model. A module that is registered several times is measured at its first path; the
-/// other rows are aliases of that one and have no children. (A template, so that a file which runs
-/// no pipeline does not pay for it.)
+/// A region that a forward had: the path of the component it was called in, and its name.
+struct found_region {
+    std::string parent;
+    std::string name;
+    bool operator==(found_region const&) const = default;
+};
+
+/// Rows of a model: its modules, and behind the children of each the regions of its forward. A
+/// module that is registered several times is measured at its first path; the other rows are
+/// aliases of that one and have no children. (A template, so that a file which runs no pipeline
+/// does not pay for it.)
 template<class Module>
 class basic_module_tree {
 public:
-    explicit basic_module_tree(Module& root) { add(root, "", node::none); }
+    explicit basic_module_tree(Module& root, std::vector<found_region> const& regions = {}) {
+        add(root, "", node::none, regions);
+    }
 
     [[nodiscard]] std::vector<node> const& nodes() const noexcept { return nodes_; }
     [[nodiscard]] std::vector<node>& nodes() noexcept { return nodes_; }
@@ -48,12 +59,22 @@ public:
         return found == rows_.end() ? node::none : static_cast<std::ptrdiff_t>(found->second);
     }
 
+    /// The row of a region in the forward of `parent`, or `node::none`.
+    [[nodiscard]] std::ptrdiff_t region_of(std::size_t parent, std::string_view name) const {
+        for (auto row = parent + 1; row < nodes_[parent].end; row = nodes_[row].end)
+            if (regions_[row] && nodes_[row].name == name)
+                return static_cast<std::ptrdiff_t>(row);
+        return node::none;
+    }
+
+    /// The row is a region; its module is the one whose forward has it.
+    [[nodiscard]] bool is_region(std::size_t row) const { return regions_[row]; }
+
     /// The module of this row is registered at another path too.
     [[nodiscard]] bool is_shared(std::size_t row) const { return shared_[row]; }
 
 private:
-    void add(Module& module, std::string name, std::ptrdiff_t parent) {
-        auto const row = nodes_.size();
+    [[nodiscard]] node row_below(std::string name, std::ptrdiff_t parent) const {
         node added;
         if (parent != node::none) {
             auto const& above = nodes_[static_cast<std::size_t>(parent)];
@@ -61,8 +82,15 @@ private:
             added.depth = above.depth + 1;
         }
         added.name = std::move(name);
-        added.type = short_name(typeid(module));
         added.parent = parent;
+        return added;
+    }
+
+    void add(Module& module, std::string name, std::ptrdiff_t parent,
+             std::vector<found_region> const& regions) {
+        auto const row = nodes_.size();
+        auto added = row_below(std::move(name), parent);
+        added.type = short_name(typeid(module));
         auto const [position, is_new] = rows_.emplace(&module, row);
         if (!is_new) {
             added.alias_of = static_cast<std::ptrdiff_t>(position->second);
@@ -71,18 +99,41 @@ private:
         nodes_.push_back(std::move(added));
         modules_.push_back(&module);
         shared_.push_back(false);
-        if (is_new)
+        regions_.push_back(false);
+        if (is_new) {
             for (auto const& child : module.named_children()) {
                 alive_.push_back(child.value());  // a forward may replace it
-                add(*child.value(), child.key(), static_cast<std::ptrdiff_t>(row));
+                add(*child.value(), child.key(), static_cast<std::ptrdiff_t>(row), regions);
             }
+            add_regions(module, row, regions);
+        }
         nodes_[row].end = nodes_.size();
+    }
+
+    void add_regions(Module& module, std::size_t parent, std::vector<found_region> const& regions) {
+        for (auto const& region : regions) {
+            if (region.parent != nodes_[parent].path)
+                continue;
+            for (auto row = parent + 1; row < nodes_.size(); row = nodes_[row].end)
+                if (nodes_[row].name == region.name)
+                    throw error{"the region '" + region.name + "' in " + nodes_[parent].type +
+                                " has the name of a submodule; give it another"};
+            auto const row = nodes_.size();
+            nodes_.push_back(row_below(region.name, static_cast<std::ptrdiff_t>(parent)));
+            nodes_[row].type = "region";
+            modules_.push_back(&module);
+            shared_.push_back(false);
+            regions_.push_back(true);
+            add_regions(module, row, regions);
+            nodes_[row].end = nodes_.size();
+        }
     }
 
     std::vector<node> nodes_;
     std::vector<Module*> modules_;
     std::vector<std::shared_ptr<Module>> alive_;
     std::vector<bool> shared_;
+    std::vector<bool> regions_;
     std::unordered_map<void const*, std::size_t> rows_;  // by address of the module
 };
 

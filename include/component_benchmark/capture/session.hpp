@@ -11,6 +11,7 @@
 #include <torch/csrc/autograd/graph_task.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <algorithm>
 #include <deque>
 #include <string>
 #include <unordered_map>
@@ -46,9 +47,10 @@ public:
         drop_open_norm();
         if (state != nullptr && declared_ != nullptr)
             found_state_ = declared_->add(*who.module, state) || found_state_;
-        auto const row = tree_.row_of(who.module);
+        auto const row = row_of(who);
         if (row == node::none) {
-            note_unregistered(short_name(typeid(*who.module)));
+            if (who.region == nullptr)
+                note_unregistered(short_name(typeid(*who.module)));
             open_.push_back({who, captured_call::none, parent()});
             return;
         }
@@ -106,6 +108,11 @@ public:
     /// A module that declares state was not known when the forward began: earlier calls lack it.
     [[nodiscard]] bool found_state() const noexcept { return found_state_; }
 
+    /// Regions that have no row yet.
+    [[nodiscard]] std::vector<found_region> const& found_regions() const noexcept {
+        return regions_;
+    }
+
     /// The innermost call that threw, or null.
     [[nodiscard]] captured_call const* deepest_failure() const noexcept { return deepest_failure_; }
 
@@ -127,6 +134,22 @@ private:
             return captured_call::none;
         auto const& top = open_.back();
         return top.call != captured_call::none ? top.call : top.parent;
+    }
+
+    [[nodiscard]] std::ptrdiff_t row_of(hook::callee const& who) {
+        if (who.region == nullptr)
+            return tree_.row_of(who.module);
+        auto const above = open_.empty() ? captured_call::none : open_.back().call;
+        if (above == captured_call::none)
+            return node::none;  // below something without a row, which may have one next time
+        auto const parent_row = calls_[static_cast<std::size_t>(above)].row;
+        auto const row = tree_.region_of(parent_row, who.region);
+        if (row == node::none) {
+            found_region region{tree_.nodes()[parent_row].path, who.region};
+            if (std::find(regions_.begin(), regions_.end(), region) == regions_.end())
+                regions_.push_back(std::move(region));
+        }
+        return row;
     }
 
     // A normalisation layer threw between its two ends.
@@ -229,6 +252,7 @@ private:
     std::vector<bool> copied_;
     declared_states* declared_;
     bool found_state_ = false;
+    std::vector<found_region> regions_;
     std::vector<std::int64_t> counts_;
     std::vector<std::int64_t> missed_;
     std::deque<captured_call> calls_;

@@ -19,10 +19,12 @@
 
 namespace component_benchmark::hook {
 
-/// Who is called: the most derived object, and the class whose function it is.
+/// Who is called: the most derived object, and the class whose function it is; or a region in its
+/// forward.
 struct callee {
     torch::nn::Module* module;
     std::type_info const* declared_in;
+    char const* region = nullptr;
 };
 
 /// Listens to calls of modules. Capture implements it; hooks know nothing else of capture.
@@ -151,18 +153,12 @@ private:
     recorder* listener_;
 };
 
-/// Makes the call and tells `listener` of it. Arguments and result pass through untouched.
-template<class Self, class Run, class... Declared, class... Values>
-[[gnu::noinline, gnu::cold]] auto record(recorder& listener, callee who, void const* entering,
-                                         Self& self, Run run, signature<Declared...>,
-                                         Values&... values)
+/// Runs the call that has begun and tells `listener` how it ended.
+template<class... Declared, class Self, class Run, class... Values>
+auto run_begun(recorder& listener, Self& self, Run& run, Values&... values)
     -> decltype(run(self, static_cast<Declared&&>(values)...)) {
     using result_type = decltype(run(self, static_cast<Declared&&>(values)...));
-    listener.begin(
-        who, [&] { return hook::store<result_type, Declared...>(self, run, values...); },
-        &hook::why_not_stored<Declared...>, state_access::maker<Self>());
     open_call open{listener};
-    listener.entering = entering;
     if constexpr (std::is_void_v<result_type>) {
         run(self, static_cast<Declared&&>(values)...);
         open.succeed([](tensor_visitor) {});
@@ -175,6 +171,20 @@ template<class Self, class Run, class... Declared, class... Values>
         open.succeed([&](tensor_visitor visit) { hook::each_tensor(result, visit); });
         return result;
     }
+}
+
+/// Makes the call and tells `listener` of it. Arguments and result pass through untouched.
+template<class Self, class Run, class... Declared, class... Values>
+[[gnu::noinline, gnu::cold]] auto record(recorder& listener, callee who, void const* entering,
+                                         Self& self, Run run, signature<Declared...>,
+                                         Values&... values)
+    -> decltype(run(self, static_cast<Declared&&>(values)...)) {
+    using result_type = decltype(run(self, static_cast<Declared&&>(values)...));
+    listener.begin(
+        who, [&] { return hook::store<result_type, Declared...>(self, run, values...); },
+        &hook::why_not_stored<Declared...>, state_access::maker<Self>());
+    listener.entering = entering;
+    return hook::run_begun<Declared...>(listener, self, run, values...);
 }
 
 /// `record` for the macros: the function that holds the macro is entered again.
