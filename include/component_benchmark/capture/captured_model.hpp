@@ -13,6 +13,7 @@
 #include <component_benchmark/core/environment.hpp>
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/failure.hpp>
+#include <component_benchmark/core/interruption.hpp>
 #include <component_benchmark/core/options.hpp>
 
 #include <ATen/Parallel.h>
@@ -38,10 +39,11 @@ template<class Step = c10::function_ref<at::Tensor(session& listener)>>
 class captured_model {
 public:
     captured_model(torch::nn::Module& root, std::vector<at::Tensor> const& batch,
-                   options const& wishes, Step run)
+                   options const& wishes, Step run, std::vector<declared_module> declared = {})
         : only_{wishes.busy},
-          tree_{root},
-          state_{root, batch},
+          declared_{std::move(declared)},
+          tree_{root, {}, declared_},
+          state_{root, batch, unregistered()},
           depth_{wishes.depth},
           wanted_(wanted_rows()),
           sees_libtorch_{interposition_is_live()} {
@@ -109,6 +111,8 @@ public:
     void for_each(Visit&& visit) {
         rehearsal rehearse{tree_, state_};
         for (auto const row : breadth_first()) {
+            if (interrupted())
+                break;
             auto one = make_component(row);
             bool writes = false;
             if (auto why = rehearse.run(row, one, writes); !why.empty())
@@ -135,9 +139,17 @@ private:
         if (found.empty())
             return session_->found_state();
         regions_.insert(regions_.end(), found.begin(), found.end());
-        tree_ = module_tree{root, regions_};
+        tree_ = module_tree{root, regions_, declared_};
         wanted_ = wanted_rows();
         return true;
+    }
+
+    [[nodiscard]] std::vector<std::pair<std::string, torch::nn::Module*>> unregistered() const {
+        std::vector<std::pair<std::string, torch::nn::Module*>> found;
+        for (std::size_t row = 0; row < tree_.nodes().size(); ++row)
+            if (tree_.is_unregistered(row))
+                found.emplace_back(tree_.nodes()[row].path, &tree_.module(row));
+        return found;
     }
 
     [[nodiscard]] std::vector<bool> wanted_rows() const {
@@ -233,7 +245,8 @@ private:
     }
 
     [[nodiscard]] component make_component(std::size_t row) {
-        component made{tree_.nodes()[row], tree_.module(row), tree_.is_region(row)};
+        component made{tree_.nodes()[row], tree_.module(row), tree_.parameters(row),
+                       tree_.buffers(row), tree_.is_region(row)};
         std::unordered_map<std::string, std::size_t> groups;
         std::string why;
         for (auto const number : calls_of_[row]) {
@@ -244,7 +257,7 @@ private:
             }
             auto const [known, is_new] = groups.emplace(call.signature, made.calls().size());
             if (is_new)
-                made.calls().emplace_back(call, tree_.module(row));
+                made.add(call);
             made.calls()[known->second].add(number);
         }
         if (auto const missed = session_->missed_calls()[row]; missed > 0 && calls_of_[row].empty())
@@ -269,6 +282,7 @@ private:
 
     only_run only_;
     std::vector<found_region> regions_;
+    std::vector<declared_module> declared_;
     module_tree tree_;
     model_state state_;
     std::size_t depth_;

@@ -18,8 +18,9 @@ namespace component_benchmark::capture {
 template<class Replay>
 class basic_call_group {
 public:
-    basic_call_group(captured_call& call, torch::nn::Module& module)
-        : call_{&call}, module_{&module} {}
+    /// `parameters`: what a backward may reach.
+    basic_call_group(captured_call& call, std::vector<at::Tensor> parameters)
+        : call_{&call}, parameters_{std::move(parameters)} {}
 
     /// How many calls the group stands for.
     [[nodiscard]] std::int64_t count() const noexcept {
@@ -31,7 +32,7 @@ public:
     void add(std::size_t number) { members_.push_back(number); }
 
     /// The call, ready to be made again. One replay at a time.
-    [[nodiscard]] Replay replay() const { return {*call_, *module_, rewinds_}; }
+    [[nodiscard]] Replay replay() const { return {*call_, parameters_, rewinds_}; }
 
     /// Every repetition writes parameters, so each is preceded by a restoration of all state.
     void rewind_with(model_state& state) noexcept { rewinds_ = &state; }
@@ -40,7 +41,7 @@ public:
 
 private:
     captured_call* call_;
-    torch::nn::Module* module_;
+    std::vector<at::Tensor> parameters_;
     model_state* rewinds_ = nullptr;
     std::vector<std::size_t> members_;
 };
@@ -50,8 +51,14 @@ template<class Group>
 class basic_component {
 public:
     /// `is_region`: a stretch of the module's forward, which owns no parameters.
-    basic_component(node const& facts, torch::nn::Module& module, bool is_region = false)
-        : facts_{&facts}, module_{&module}, is_region_{is_region} {}
+    basic_component(node const& facts, torch::nn::Module& module,
+                    std::vector<at::Tensor> parameters, std::vector<at::Tensor> buffers,
+                    bool is_region = false)
+        : facts_{&facts},
+          module_{&module},
+          parameters_{each_once(std::move(parameters))},
+          buffers_{each_once(std::move(buffers))},
+          is_region_{is_region} {}
 
     [[nodiscard]] std::string const& path() const noexcept { return facts_->path; }
     [[nodiscard]] std::string const& type() const noexcept { return facts_->type; }
@@ -65,11 +72,20 @@ public:
 
     /// Own and inherited, each tensor once.
     [[nodiscard]] std::vector<at::Tensor> parameters() const {
-        return is_region_ ? std::vector<at::Tensor>{} : each_once(module_->parameters());
+        return is_region_ ? std::vector<at::Tensor>{} : parameters_;
     }
     [[nodiscard]] std::vector<at::Tensor> buffers() const {
-        return is_region_ ? std::vector<at::Tensor>{} : each_once(module_->buffers());
+        return is_region_ ? std::vector<at::Tensor>{} : buffers_;
     }
+
+    /// A stretch of the forward of `module()`.
+    [[nodiscard]] bool is_region() const noexcept { return is_region_; }
+
+    /// What a backward may reach: the parameters, and those of the module around a region.
+    [[nodiscard]] std::vector<at::Tensor> const& reachable() const noexcept { return parameters_; }
+
+    /// Adds a call with a signature of its own.
+    void add(captured_call& call) { calls_.emplace_back(call, parameters_); }
 
     /// For preprocessors: `visit` may replace each argument tensor of each call. Undone by the
     /// pipeline when the component is finished.
@@ -118,6 +134,8 @@ private:
 
     node const* facts_;
     torch::nn::Module* module_;
+    std::vector<at::Tensor> parameters_;
+    std::vector<at::Tensor> buffers_;
     bool is_region_;
     std::vector<Group> calls_;
     std::string why_no_calls_ = "not called";

@@ -31,13 +31,21 @@ template<class Root>
 class basic_model_state {
 public:
     /// `batch`: the tensors in the arguments of the root, which a forward may write to as well.
-    basic_model_state(Root& root, std::vector<at::Tensor> const& batch)
+    /// `others`: modules of the model that are not registered, with their paths.
+    basic_model_state(Root& root, std::vector<at::Tensor> const& batch,
+                      std::vector<std::pair<std::string, Root*>> const& others = {})
         : root_{root}, training_{root}, generators_{default_generators()} {
         c10::AutoGradMode const no_grad{false};
         for (auto const& item : root.named_parameters())
             save(item.key(), item.value(), parameter);
         for (auto const& item : root.named_buffers())
             save(item.key(), item.value(), buffer);
+        for (auto const& [path, module] : others) {
+            for (auto const& item : module->named_parameters())
+                save(path + "." + item.key(), item.value(), parameter);
+            for (auto const& item : module->named_buffers())
+                save(path + "." + item.key(), item.value(), buffer);
+        }
         registered_ = tensors_.size();
         for (auto const& tensor : batch)
             save(std::to_string(tensors_.size() - registered_ + 1), tensor, argument);
@@ -71,9 +79,9 @@ public:
     [[nodiscard]] declared_states& declared() noexcept { return declared_; }
     [[nodiscard]] declared_states const& declared() const noexcept { return declared_; }
 
-    /// A parameter of `part` is not what it was, by value.
-    [[nodiscard]] bool differs(torch::nn::Module const& part) const {
-        for (auto const& tensor : part.parameters())
+    /// One of these parameters is not what it was, by value.
+    [[nodiscard]] bool differs(std::vector<at::Tensor> const& parameters) const {
+        for (auto const& tensor : parameters)
             if (auto const found = index_.find(tensor.unsafeGetTensorImpl());
                 found != index_.end() && !is_unchanged(tensors_[found->second]))
                 return true;

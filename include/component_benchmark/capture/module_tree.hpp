@@ -7,6 +7,7 @@
 #include <c10/util/Type.h>
 #include <torch/nn/module.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -38,6 +39,13 @@ struct found_region {
     bool operator==(found_region const&) const = default;
 };
 
+/// A module that a class declares in CB_COMPONENTS.
+struct declared_module {
+    torch::nn::Module* parent;
+    std::string name;
+    torch::nn::Module* module;
+};
+
 /// Rows of a model: its modules, and behind the children of each the regions of its forward. A
 /// module that is registered several times is measured at its first path; the other rows are
 /// aliases of that one and have no children. (A template, so that a file which runs no pipeline
@@ -45,7 +53,19 @@ struct found_region {
 template<class Module>
 class basic_module_tree {
 public:
-    explicit basic_module_tree(Module& root, std::vector<found_region> const& regions = {}) {
+    /// Of `declared`, those that are registered nowhere get rows too.
+    explicit basic_module_tree(Module& root, std::vector<found_region> const& regions = {},
+                               std::vector<declared_module> const& declared = {}) {
+        auto known = root.modules(/*include_self=*/false);
+        for (auto const& one : declared) {
+            if (one.module == &root ||
+                std::any_of(known.begin(), known.end(),
+                            [&](auto const& other) { return other.get() == one.module; }))
+                continue;
+            unregistered_.push_back(one);
+            auto const below = one.module->modules(/*include_self=*/false);
+            known.insert(known.end(), below.begin(), below.end());
+        }
         add(root, "", node::none, regions);
     }
 
@@ -67,6 +87,22 @@ public:
         return node::none;
     }
 
+    /// Parameters of the module and of what is declared below it, registered or not.
+    [[nodiscard]] std::vector<at::Tensor> parameters(std::size_t row) const {
+        return all_below(row, [](Module const& module) { return module.parameters(); });
+    }
+    [[nodiscard]] std::vector<at::Tensor> buffers(std::size_t row) const {
+        return all_below(row, [](Module const& module) { return module.buffers(); });
+    }
+
+    /// The row's module is declared and not registered.
+    [[nodiscard]] bool is_unregistered(std::size_t row) const {
+        for (auto const& one : unregistered_)
+            if (one.module == modules_[row])
+                return !regions_[row];
+        return false;
+    }
+
     /// The row is a region; its module is the one whose forward has it.
     [[nodiscard]] bool is_region(std::size_t row) const { return regions_[row]; }
 
@@ -74,6 +110,19 @@ public:
     [[nodiscard]] bool is_shared(std::size_t row) const { return shared_[row]; }
 
 private:
+    template<class Get>
+    [[nodiscard]] std::vector<at::Tensor> all_below(std::size_t row, Get get) const {
+        auto found = get(*modules_[row]);
+        if (regions_[row])
+            return found;
+        for (auto below = row + 1; below < nodes_[row].end; ++below)
+            if (is_unregistered(below)) {
+                auto const more = get(*modules_[below]);
+                found.insert(found.end(), more.begin(), more.end());
+            }
+        return found;
+    }
+
     [[nodiscard]] node row_below(std::string name, std::ptrdiff_t parent) const {
         node added;
         if (parent != node::none) {
@@ -105,6 +154,9 @@ private:
                 alive_.push_back(child.value());  // a forward may replace it
                 add(*child.value(), child.key(), static_cast<std::ptrdiff_t>(row), regions);
             }
+            for (auto const& one : unregistered_)
+                if (one.parent == &module)
+                    add(*one.module, one.name, static_cast<std::ptrdiff_t>(row), regions);
             add_regions(module, row, regions);
         }
         nodes_[row].end = nodes_.size();
@@ -134,6 +186,7 @@ private:
     std::vector<std::shared_ptr<Module>> alive_;
     std::vector<bool> shared_;
     std::vector<bool> regions_;
+    std::vector<declared_module> unregistered_;
     std::unordered_map<void const*, std::size_t> rows_;  // by address of the module
 };
 

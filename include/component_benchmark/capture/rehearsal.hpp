@@ -26,7 +26,7 @@ public:
             auto const look = !proven_clean(row);
             for (auto& group : one.calls()) {
                 run_once(group);
-                if (look && state_.differs(one.module())) {
+                if (look && state_.differs(one.reachable())) {
                     group.rewind_with(state_);
                     state_.rewind();
                     writes = true;

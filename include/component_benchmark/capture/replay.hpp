@@ -24,9 +24,10 @@ namespace component_benchmark::capture {
 template<class State>
 class basic_replay {
 public:
-    basic_replay(captured_call const& call, torch::nn::Module& module, State* rewinds)
+    basic_replay(captured_call const& call, std::vector<at::Tensor> const& parameters,
+                 State* rewinds)
         : call_{call}, rewinds_{rewinds}, thread_{call.context->thread} {
-        for (auto const& parameter : module.parameters())
+        for (auto const& parameter : parameters)
             if (parameter.requires_grad())
                 parameters_.push_back(parameter);
     }

@@ -212,7 +212,7 @@ private:
         if (known.modules == nullptr)
             known = {std::make_shared<std::vector<std::shared_ptr<torch::nn::Module>> const>(
                          modules_of(module)),
-                     module.buffers()};
+                     tree_.buffers(row)};
         return known;
     }
 

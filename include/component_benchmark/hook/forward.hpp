@@ -3,6 +3,7 @@
 #pragma once
 
 #include <component_benchmark/config.hpp>
+#include <component_benchmark/hook/components.hpp>
 #include <component_benchmark/hook/region.hpp>
 #include <component_benchmark/hook/state.hpp>
 

@@ -1,7 +1,7 @@
 // user's program -> PROVIDER -> capture: a model and a real batch
 #pragma once
 
-#include <component_benchmark/capture/captured_model.hpp>
+#include <component_benchmark/capture/walked_model.hpp>
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/failure.hpp>
 #include <component_benchmark/core/options.hpp>
@@ -66,11 +66,16 @@ public:
     }
 
     /// One forward (two when a call edits its arguments) with every submodule's calls recorded.
-    [[nodiscard]] std::unique_ptr<capture::captured_model<>> capture(options const& wishes) {
+    /// With CB_COMPONENTS in the model's class, components come with the types that it names.
+    [[nodiscard]] auto capture(options const& wishes) {
         auto& module = provider_detail::module_of(model_);
-        return std::make_unique<capture::captured_model<>>(
-            module, batch(), wishes,
-            [&](capture::session& listener) { return step(module, listener); });
+        using module_class = std::remove_reference_t<decltype(module)>;
+        auto const run = [&](capture::session& listener) { return step(module, listener); };
+        if constexpr (hook::components_access::has<module_class>)
+            return std::make_unique<capture::walked_model<module_class>>(module, batch(), wishes,
+                                                                         run);
+        else
+            return std::make_unique<capture::captured_model<>>(module, batch(), wishes, run);
     }
 
 private:

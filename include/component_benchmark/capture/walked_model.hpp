@@ -1,0 +1,76 @@
+// provider -> CAPTURE -> pipeline: a captured model whose components have the types that the user's
+// classes declare
+#pragma once
+
+#include <component_benchmark/capture/captured_model.hpp>
+#include <component_benchmark/hook/components.hpp>
+
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark::capture {
+
+/// A component of which the class is known: `module()` gives it, so that plugins may overload.
+template<class Module>
+class typed_component : public component {
+public:
+    using module_type = Module;
+
+    typed_component(component&& found, Module& module)
+        : component{std::move(found)}, typed_{&module} {}
+
+    [[nodiscard]] Module& module() const noexcept { return *typed_; }
+
+private:
+    Module* typed_;
+};
+
+/// The modules that `root` and what it declares name in CB_COMPONENTS.
+template<class Root>
+[[nodiscard]] std::vector<declared_module> declared_in(Root& root) {
+    std::vector<declared_module> found;
+    hook::walk_components(
+        root, [&](torch::nn::Module& parent, std::string const& name, torch::nn::Module& child) {
+            found.push_back({&parent, name, &child});
+        });
+    return found;
+}
+
+/// A captured model that hands out what is declared in CB_COMPONENTS, and the root, as
+/// `typed_component`s of their classes, and the rest as `component`s.
+template<class Root>
+class walked_model : public captured_model<> {
+public:
+    template<class Step>
+    walked_model(Root& root, std::vector<at::Tensor> const& batch, options const& wishes, Step step)
+        : captured_model<>{root, batch, wishes, step, declared_in(root)}, root_{root} {}
+
+    template<class Visit>
+    void for_each(Visit&& visit) {
+        using typed_visit = void (*)(Visit&, std::size_t, component&);
+        std::unordered_map<torch::nn::Module*, typed_visit> typed;
+        auto const add = [&]<class Module>(Module& module) {
+            typed.emplace(&module, [](Visit& out, std::size_t row, component& found) {
+                auto& known = dynamic_cast<Module&>(found.module());
+                typed_component<Module> one{std::move(found), known};
+                out(row, one);
+            });
+        };
+        add(root_);
+        hook::walk_components(
+            root_, [&](torch::nn::Module&, std::string const&, auto& child) { add(child); });
+        captured_model<>::for_each([&](std::size_t row, component& found) {
+            auto const known = typed.find(&found.module());
+            if (found.is_region() || known == typed.end())
+                visit(row, found);
+            else
+                known->second(visit, row, found);
+        });
+    }
+
+private:
+    Root& root_;
+};
+
+}  // namespace component_benchmark::capture
