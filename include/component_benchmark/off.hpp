@@ -178,6 +178,21 @@ COMPONENT_BENCHMARK_DETAIL_GONE off::provider provide(T const&...) noexcept {
     return {};
 }
 
+struct schedule {
+    COMPONENT_BENCHMARK_DETAIL_GONE explicit schedule(off::anything) noexcept {}
+    schedule(schedule const&) = delete;
+    schedule& operator=(schedule const&) = delete;
+    [[nodiscard]] COMPONENT_BENCHMARK_DETAIL_GONE static schedule from_environment(
+        off::anything = {}) noexcept {
+        return schedule{off::anything{}};
+    }
+    [[nodiscard]] COMPONENT_BENCHMARK_DETAIL_GONE bool operator()() noexcept { return false; }
+};
+
+[[nodiscard]] COMPONENT_BENCHMARK_DETAIL_GONE bool interrupted() noexcept {
+    return false;
+}
+
 [[nodiscard]] inline std::string to_table(off::anything, int = 0, bool = false) {
     return {};
 }

@@ -39,10 +39,18 @@ double latency_of(model const& net, double input, std::string const& where, doub
 
 double train(model const& net, double input, std::string const& where) {
     double loss = 0.0;
+    // begin profile
+    auto due = cb::schedule::from_environment("step=50");
+    cb::schedule other{where};
+    // end profile
     for (int step = 0; step < 100; ++step) {
         loss += net.forward(input) * input + input * loss;
         if (step == 50)
             loss += latency_of(net, input, where, loss) * loss;
+        // begin profile
+        if (due() || other() || cb::interrupted())
+            loss += latency_of(net, input, where, loss);
+        // end profile
     }
     return loss;
 }

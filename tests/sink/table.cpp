@@ -1,4 +1,5 @@
 #include "support/catch2.hpp"
+#include "support/environment_variable.hpp"
 #include "support/golden.hpp"
 #include "support/sample_document.hpp"
 #include <component_benchmark/sink/table.hpp>
@@ -16,6 +17,7 @@
 #include <vector>
 
 namespace cb = component_benchmark;
+using cb::test::environment_variable;
 
 namespace {
 
@@ -69,24 +71,6 @@ public:
 private:
     int master_;
     std::FILE* file_ = nullptr;
-};
-
-class environment_variable {
-public:
-    environment_variable(char const* name, char const* value) : name_{name} {
-        char const* const before = std::getenv(name);
-        had_one_ = before != nullptr;
-        before_ = had_one_ ? before : "";
-        value == nullptr ? ::unsetenv(name) : ::setenv(name, value, 1);
-    }
-    environment_variable(environment_variable const&) = delete;
-    environment_variable& operator=(environment_variable const&) = delete;
-    ~environment_variable() { had_one_ ? ::setenv(name_, before_.c_str(), 1) : ::unsetenv(name_); }
-
-private:
-    char const* name_;
-    bool had_one_;
-    std::string before_;
 };
 
 }  // namespace

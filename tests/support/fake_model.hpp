@@ -31,13 +31,18 @@ struct replay {
     int* prepared = nullptr;
     std::vector<std::int64_t> forwards{};  ///< if given, one after the other
     std::size_t next = 0;
+    void (*during_forward)() = nullptr;
 
     void prepare() {
         now += 1'000'000;  // must never be part of a number
         if (prepared != nullptr)
             ++*prepared;
     }
-    void forward() { now += forwards.empty() ? forward_ns : forwards[next++ % forwards.size()]; }
+    void forward() {
+        now += forwards.empty() ? forward_ns : forwards[next++ % forwards.size()];
+        if (during_forward != nullptr)
+            during_forward();
+    }
     [[nodiscard]] bool prepare_backward() {
         now += 1'000'000;
         return backward_ns > 0;

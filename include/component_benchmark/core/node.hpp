@@ -18,6 +18,9 @@ enum class status { ok, estimated, reused, failed, not_called, filtered, opaque 
     return names[static_cast<int>(value)];
 }
 
+/// Why a component has no numbers that a run did not come to.
+inline constexpr std::string_view run_was_interrupted = "not measured: the run was interrupted";
+
 /// One row of the tree. Rows stand in pre-order: a parent before its children, the root first.
 struct node {
     static constexpr std::ptrdiff_t none = -1;

@@ -3,13 +3,17 @@
 
 #include <component_benchmark/concepts.hpp>
 #include <component_benchmark/core/failure.hpp>
+#include <component_benchmark/core/interruption.hpp>
 #include <component_benchmark/core/lists.hpp>
 #include <component_benchmark/pipeline/checks.hpp>
+#include <component_benchmark/pipeline/progress.hpp>
 #include <component_benchmark/pipeline/run_facts.hpp>
+#include <component_benchmark/pipeline/unreached.hpp>
 #include <component_benchmark/result/assemble.hpp>
 #include <component_benchmark/result/columns.hpp>
 #include <component_benchmark/result/report.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <stdexcept>
@@ -66,20 +70,26 @@ public:
 
     /// Measures every component of the provider's model. What a component throws becomes its row;
     /// `error` is thrown when nothing can be captured. The model is as it was on every way out.
+    /// Ctrl-C ends it early: the report says that it is partial, and the program gets the signal
+    /// when the sinks have written.
     template<class Provider>
     report<Profiler...> run(Provider&& provider) {
         static_assert(requirement::captures<std::remove_reference_t<Provider>>,
                       "component_benchmark: pipeline.run needs a provider: write "
                       "`pipeline.run(cb::provide(model, arguments...))`");
         check();
+        interruption_guard const interruption;
         auto const captured = provider.capture(options_);
         document found;
         (add_columns(found, columns_of<Profiler>()), ...);
         found.facts = detail::facts_of_run(captured->environment(), options_);
         name_plugins(found.facts);
         broken_.clear();
-        captured->for_each([&](std::size_t row, auto& one) { visit(found, row, one); });
+        auto const seen = measure(found, *captured);
+        found.facts.complete = !interrupted();
         found.nodes = captured->nodes();
+        if (!found.facts.complete)
+            detail::mark_unreached(found, seen);
         for (auto const& [row, why] : broken_) {
             found.nodes[row].state = status::failed;
             found.nodes[row].reason = why;
@@ -106,6 +116,24 @@ private:
         std::optional<typename Plugin::result> result;
     };
     using results = std::tuple<slot<Profiler>...>;
+
+    /// The rows that the run came to.
+    template<class Captured>
+    std::vector<bool> measure(document& found, Captured& captured) {
+        detail::progress line;
+        auto const all = detail::count_handed_out(captured.nodes());
+        std::size_t number = 0;
+        std::vector<bool> seen;
+        captured.for_each([&](std::size_t row, auto& one) {
+            if (interrupted())
+                return;
+            line.show(++number, all, one.path().empty() ? one.type() : one.path());
+            seen.resize((std::max)(seen.size(), row + 1));
+            seen[row] = true;
+            visit(found, row, one);
+        });
+        return seen;
+    }
 
     template<class Component>
     void visit(document& found, std::size_t row, Component& one) {
@@ -150,6 +178,8 @@ private:
             using profiler_type = std::remove_reference_t<decltype(profiler)>;
             auto& mine = std::get<slot<profiler_type>>(done).result;
             try {
+                if (interrupted())
+                    throw std::runtime_error{std::string{run_was_interrupted}};
                 mine.emplace(profile_with(profiler, one, done,
                                           typename detail::needs_of<profiler_type>::type{}));
             } catch (...) {

@@ -3,7 +3,9 @@
 
 #include <component_benchmark/core/by_call.hpp>
 #include <component_benchmark/core/clock.hpp>
+#include <component_benchmark/core/interruption.hpp>
 #include <component_benchmark/core/metric.hpp>
+#include <component_benchmark/core/node.hpp>
 #include <component_benchmark/core/statistics.hpp>
 
 #include <boost/hana/define_struct.hpp>
@@ -54,6 +56,9 @@ struct latency {
         if (all.empty())
             throw std::runtime_error{
                 component.why_no_calls()};  // the reason why the row has no numbers
+        if (std::none_of(all.begin(), all.end(),
+                         [](measured const& one) { return one.has_samples(); }))
+            throw std::runtime_error{std::string{run_was_interrupted}};
         return summary(all);
     }
 
@@ -64,7 +69,9 @@ private:
         std::vector<double> forward;
         std::vector<double> backward;
         std::vector<double> both;
-        std::string why_no_backward;
+        std::string why_none;  ///< no backward, or nothing at all
+
+        [[nodiscard]] bool has_samples() const noexcept { return !forward.empty(); }
     };
 
     template<class Group>
@@ -73,15 +80,19 @@ private:
         found.count = group.count();
         found.members = group.members();
         auto replay = group.replay();
-        for (int repetition = 0; repetition < warmup; ++repetition)
+        for (int repetition = 0; repetition < warmup && !interrupted(); ++repetition)
             sample(replay, nullptr);
         auto const begin = clock();
         for (int repetition = 0; repetition < (std::max)(1, samples); ++repetition) {
+            if (interrupted())
+                break;
             if (repetition >= 5 && static_cast<double>(clock() - begin) > budget_s * 1e9)
                 break;
             sample(replay, &found);
         }
         replay.release();
+        if (!found.has_samples())
+            found.why_none = run_was_interrupted;
         return found;
     }
 
@@ -109,8 +120,7 @@ private:
             found->backward.push_back(backward_ms);
             found->both.push_back(forward_ms + backward_ms);
         } else {
-            found->why_no_backward =
-                backward ? replay.why_no_backward() : "backward was not asked for";
+            found->why_none = backward ? replay.why_no_backward() : "backward was not asked for";
         }
     }
 
@@ -128,6 +138,8 @@ private:
         made.latency_spread_pct = spread;
         made.samples = readings;
         for (auto const& one : all) {
+            if (!one.has_samples())
+                continue;  // interrupted before its first
             made.by_call.push_back({"latency_ms", one.members, median(one.forward), one.forward});
             if (one.backward.empty())
                 continue;
@@ -147,14 +159,14 @@ private:
         bool any = false;
         for (auto const& one : all) {
             auto const& own = one.*samples;
-            if (own.empty() && !costs_nothing(one.why_no_backward))
-                return metric<milliseconds, aggregate::sum>::unavailable(one.why_no_backward);
+            if (own.empty() && !costs_nothing(one.why_none))
+                return metric<milliseconds, aggregate::sum>::unavailable(one.why_none);
             any = any || !own.empty();
             sum += static_cast<double>(one.count) * median(own);
             calls += one.count;
         }
         if (!any)
-            return metric<milliseconds, aggregate::sum>::unavailable(all.front().why_no_backward);
+            return metric<milliseconds, aggregate::sum>::unavailable(all.front().why_none);
         return sum / static_cast<double>(calls);
     }
 };

@@ -82,11 +82,13 @@ struct sum_of_parts {
     double sum = 0.0;
     bool any = false;
     bool missing = false;
+    bool cut_off = false;  ///< one was not measured because the run was interrupted
 
     void add(cell const& part, double times) {
         any = any || part.has_value();
         missing = missing || part.why.starts_with("lower bound") ||
                   !(part.has_value() || costs_nothing(part.why));
+        cut_off = cut_off || part.why == run_was_interrupted;
         sum += times * part.number();
     }
 
@@ -213,6 +215,10 @@ void derive_self(a_document auto& report, detail::call_tree const& tree) {
             for (auto const part : tree.made[number])
                 if (!tree.nested[part])
                     parts.add(detail::value_of_call(*latency, report, part), 1.0);
+        if (parts.cut_off) {
+            self->cells[row].why = run_was_interrupted;
+            continue;
+        }
         // a container that is never called is the sum of its children and nothing else
         double rest = report.nodes[row].calls == 0 ? 0.0 : own.number() - parts.sum;
         if (std::abs(rest) < 1e-9 * own.number())

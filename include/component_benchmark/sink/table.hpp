@@ -2,6 +2,7 @@
 #pragma once
 
 #include <component_benchmark/core/error.hpp>
+#include <component_benchmark/core/node.hpp>
 #include <component_benchmark/core/text.hpp>
 #include <component_benchmark/result/document.hpp>
 #include <component_benchmark/sink/summary.hpp>
@@ -47,11 +48,23 @@ namespace detail {
            ")";
 }
 
+/// Of a run that was interrupted.
+[[nodiscard]] std::string partial_note(a_document auto const& report) {
+    std::size_t missing = 0;
+    for (auto const& one : report.nodes)
+        missing += one.reason == run_was_interrupted ? 1U : 0U;
+    auto const rest =
+        missing == 0 ? "" : ": " + text::plural(missing, "component") + " not measured";
+    return "partial: the run was interrupted" + rest;
+}
+
 /// What has to be known to read the table, each a sentence of its own.
 [[nodiscard]] std::vector<std::string> notes_of(a_document auto const& report,
                                                 table_model const& table, std::size_t shown) {
     constexpr std::size_t most_warnings = 5;
     std::vector<std::string> notes;
+    if (!report.facts.complete)
+        notes.push_back(partial_note(report));
     if (table.filtered != 0)
         notes.push_back(text::plural(table.filtered, "row") + " filtered");
     notes.push_back(legend_of(table));

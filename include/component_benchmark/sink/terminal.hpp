@@ -1,14 +1,13 @@
 // terminal -> table: what the place of printing can show
 #pragma once
 
+#include <component_benchmark/core/terminal.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 namespace component_benchmark {
 
@@ -26,26 +25,18 @@ enum class paint { plain, dim, bold, warm, hot };
     return std::string{codes[static_cast<int>(with)]}.append(text).append("\x1b[0m");
 }
 
-[[nodiscard]] inline std::string_view environment(char const* name) {
-    char const* const value = std::getenv(name);
-    return value == nullptr ? std::string_view{} : std::string_view{value};
-}
-
 [[nodiscard]] inline bool shows_colour(std::FILE* out, colour wish) {
     if (wish != colour::automatic)
         return wish == colour::always;
-    return ::isatty(::fileno(out)) == 1 && environment("NO_COLOR").empty() &&
-           environment("TERM") != "dumb";
+    return obeys_control_sequences(out) && environment_value("NO_COLOR").empty();
 }
 
 /// Columns of the terminal behind `out`, else those $COLUMNS names, else 100.
 [[nodiscard]] inline int columns_of_terminal(std::FILE* out) {
     constexpr int least = 40;
-    ::winsize size{};
-    if (::isatty(::fileno(out)) == 1 && ::ioctl(::fileno(out), TIOCGWINSZ, &size) == 0 &&
-        size.ws_col != 0)
-        return std::max<int>(size.ws_col, least);
-    auto const wish = environment("COLUMNS");
+    if (auto const width = terminal_width(out); width != 0)
+        return (std::max)(width, least);
+    auto const wish = environment_value("COLUMNS");
     int columns = 0;
     auto const read = std::from_chars(wish.data(), wish.data() + wish.size(), columns);
     if (read.ptr != wish.data() + wish.size() || columns <= 0 || columns > 10'000)
