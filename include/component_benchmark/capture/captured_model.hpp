@@ -8,6 +8,7 @@
 #include <component_benchmark/capture/sequential.hpp>
 #include <component_benchmark/capture/session.hpp>
 #include <component_benchmark/capture/shapes.hpp>
+#include <component_benchmark/capture/wanted.hpp>
 #include <component_benchmark/core/environment.hpp>
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/failure.hpp>
@@ -66,7 +67,7 @@ class captured_model {
 public:
     captured_model(torch::nn::Module& root, std::vector<at::Tensor> const& batch,
                    options const& wishes, Step run)
-        : tree_{root}, state_{root, batch}, depth_{wishes.depth}, wanted_(wanted_rows()) {
+        : tree_{root}, state_{root, batch}, wanted_{tree_, wishes} {
         capture(run, {});
         auto const to_copy = calls_to_copy(wishes.copy_arguments);
         if (std::find(to_copy.begin(), to_copy.end(), true) != to_copy.end()) {
@@ -81,9 +82,7 @@ public:
         infer_calls();
         for (std::size_t number = 0; number < session_->calls().size(); ++number)
             settle(number);
-        for (auto& facts : tree_.nodes())
-            if (facts.depth > depth_)
-                facts.state = status::filtered;
+        leave_out();
         state_.rewind();
     }
 
@@ -91,7 +90,7 @@ public:
 
     [[nodiscard]] component_benchmark::environment environment() const {
         auto const parameters = tree_.module(0).parameters();
-        std::vector<std::string> warnings;
+        auto warnings = wanted_.warnings();
         for (auto const& [type, times] : session_->unregistered())
             warnings.push_back(type + ", called " + std::to_string(times) +
                                (times == 1 ? " time" : " times") +
@@ -133,21 +132,8 @@ public:
     verification put_back() { return state_.put_back(); }
 
 private:
-    [[nodiscard]] std::vector<bool> wanted_rows() const {
-        auto const& nodes = tree_.nodes();
-        std::vector<bool> wanted(nodes.size());
-        for (std::size_t row = 0; row < nodes.size(); ++row) {
-            auto const parent =
-                static_cast<std::size_t>((std::max)(std::ptrdiff_t{0}, nodes[row].parent));
-            // the calls of a Sequential are inferred from those of its children
-            wanted[row] = nodes[row].depth <= depth_ ||
-                          (wanted[parent] && is_sequential(tree_.module(parent)));
-        }
-        return wanted;
-    }
-
     void capture(Step run, std::vector<bool> const& to_copy) {
-        session_ = std::make_unique<session>(tree_, wanted_, to_copy);
+        session_ = std::make_unique<session>(tree_, wanted_.recorded(), to_copy);
         at::Tensor loss;
         try {
             at::ThreadLocalStateGuard const grad_mode_and_autocast{at::ThreadLocalState{}};
@@ -186,7 +172,7 @@ private:
     void infer_calls() {
         auto const& nodes = tree_.nodes();
         auto& calls = session_->calls();
-        infer_sequentials(tree_, calls, wanted_);
+        infer_sequentials(tree_, calls, wanted_.recorded());
         sort_calls(tree_, calls);
         if (nodes.size() > 1 && calls.size() <= 1)
             throw error{
@@ -210,11 +196,21 @@ private:
         }
     }
 
+    void leave_out() {
+        wanted_.decide();
+        for (std::size_t row = 0; row < tree_.nodes().size(); ++row)
+            if (!wanted_.measured(row)) {
+                tree_.nodes()[row].state = status::filtered;
+                for (auto const number : calls_of_[row])
+                    session_->calls()[number].release();
+            }
+    }
+
     [[nodiscard]] std::vector<std::size_t> breadth_first() const {
         auto const& nodes = tree_.nodes();
         std::vector<std::vector<std::size_t>> levels;
         for (std::size_t row = 0; row < nodes.size(); ++row)
-            if (nodes[row].alias_of == node::none && nodes[row].depth <= depth_) {
+            if (nodes[row].alias_of == node::none && wanted_.measured(row)) {
                 if (levels.size() <= nodes[row].depth)
                     levels.resize(nodes[row].depth + 1);
                 levels[nodes[row].depth].push_back(row);
@@ -256,8 +252,7 @@ private:
     only_run only_;
     module_tree tree_;
     model_state state_;
-    std::size_t depth_;
-    std::vector<bool> wanted_;
+    wanted_rows wanted_;
     std::unique_ptr<session> session_;
     std::vector<std::vector<std::size_t>> calls_of_;  ///< numbers of the calls of each row
     bool has_gradients_ = false;
