@@ -27,6 +27,7 @@
 #include <system_error>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace cb = component_benchmark;
 
@@ -40,13 +41,26 @@ struct settings {
     std::string show;
     std::optional<std::size_t> profile_step;
     std::size_t depth = std::numeric_limits<std::size_t>::max();
+    std::vector<std::string> include;
+    std::vector<std::string> exclude;
     int threads = 0;
 };
+
+// A filter for each path; "." is the root.
+std::vector<cb::filter> filters_of(std::vector<std::string> const& paths) {
+    std::vector<cb::filter> filters;
+    for (auto const& path : paths)
+        filters.push_back({.path = path == "." ? "" : path});
+    return filters;
+}
 
 // What is measured and where it goes: this is all a program writes to be profiled.
 auto make_pipeline(settings const& wishes) {
     return cb::pipeline{cb::preprocessors{}, cb::profilers{cb::model_size{}, cb::latency{}},
-                        cb::sinks{cb::json{wishes.json}}, cb::options{.depth = wishes.depth}};
+                        cb::sinks{cb::json{wishes.json}},
+                        cb::options{.depth = wishes.depth,
+                                    .include = filters_of(wishes.include),
+                                    .exclude = filters_of(wishes.exclude)}};
 }
 
 using report = decltype(make_pipeline(settings{})
@@ -65,12 +79,13 @@ std::string text_of(Metric const& metric, std::string const& unit, std::string c
 }
 
 // One component in a line; a metric of the report has its type.
-void show_component(report const& found, std::string const& path) {
+void show_component(report const& found, std::string const& path, std::size_t depth) {
     auto const component = found[path == "." ? "" : path];
     auto const latency = component.get<cb::latency>();
     auto const params = component.get<cb::model_size>().params;
-    auto const why =
-        component.state() == cb::status::filtered ? "deeper than --depth" : component.reason();
+    auto const why = component.state() != cb::status::filtered ? component.reason()
+                     : component.facts().depth > depth         ? "deeper than --depth"
+                                                       : "left out by --include or --exclude";
     auto const line =
         path + ": " + cb::text::plural(static_cast<std::size_t>(component.calls()), "call") +
         ", forward " + text_of(latency.latency_ms, " ms", why) + ", backward " +
@@ -93,7 +108,7 @@ bool show(report const& found, settings const& wishes) {
     auto const written = found.failures().empty();
     cb::table{}.write(written ? found.document() : without_file(found.document()));
     if (!wishes.show.empty())
-        show_component(found, wishes.show);
+        show_component(found, wishes.show, wishes.depth);
     return written;
 }
 
@@ -186,6 +201,18 @@ settings parse(CLI::App& app, int argc, char** argv) {
         ->transform(whole_number(1, most_threads));
     app.add_option("--depth", wishes.depth, "deepest level to measure; the root is 0")
         ->transform(whole_number(0, many));
+    auto const add_filters = [&](char const* name, std::vector<std::string>& paths,
+                                 char const* help) {
+        app.add_option(name, paths, help)
+            ->check(some("a path, or . for the root"))
+            ->type_name("GLOB")
+            ->expected(1)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    };
+    add_filters("--include", wishes.include,
+                "measure only components whose path fits, as over_arch or '*.model.**'; . is the "
+                "root; may be given several times");
+    add_filters("--exclude", wishes.exclude, "leave out components whose path fits; likewise");
     app.add_option("--json", wishes.json, "write the report to this file")->check(some("a file"));
     app.add_option("--show", wishes.show,
                    "print the component with this path after the table; . is the root")

@@ -10,7 +10,6 @@
 #include <component_benchmark/core/metric.hpp>
 #include <component_benchmark/core/needs.hpp>
 #include <component_benchmark/core/node.hpp>
-#include <component_benchmark/core/options.hpp>
 
 #include <boost/hana/accessors.hpp>
 #include <boost/hana/concept/struct.hpp>
@@ -24,6 +23,7 @@
 namespace component_benchmark {
 
 struct document;
+struct options;
 
 /// One repetition of a call: `prepare`, `forward`, and, when `prepare_backward()`, `backward`. Only
 /// `forward` and `backward` are work of the component.

@@ -4,6 +4,7 @@
 namespace component_benchmark {
 
 class error;
+struct filter;
 struct options;
 struct document;
 struct latency;

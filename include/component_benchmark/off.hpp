@@ -1,18 +1,20 @@
 // user's program, built with COMPONENT_BENCHMARK_ENABLED=0: the same names, and nothing behind them
 // Built-in plugins keep their fields; a pipeline does nothing, and every metric of its report is
-// unavailable. Names of core/ are the real ones, so a file that defines a plugin of its own
-// compiles in both modes once it includes concepts.hpp and, for a sink, result/document.hpp.
+// unavailable. Names of core/ but options and filter are the real ones, so a file that defines a
+// plugin of its own compiles in both modes once it includes concepts.hpp and, for a sink,
+// result/document.hpp.
 #pragma once
 
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/metric.hpp>
 #include <component_benchmark/core/needs.hpp>
 #include <component_benchmark/core/node.hpp>
-#include <component_benchmark/core/options.hpp>
 #include <component_benchmark/mode_sentinel.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <limits>
 #include <string>
 
 // Inlined at -O0 too, where nothing else is.
@@ -69,6 +71,36 @@ struct provider {
 };
 
 }  // namespace off
+
+struct filter {
+    static constexpr std::int64_t unlimited = (std::numeric_limits<std::int64_t>::max)();
+    off::anything path{};
+    off::anything type{};
+    std::int64_t min_depth = 0;
+    std::int64_t max_depth = unlimited;
+    std::int64_t min_calls = 0;
+    std::int64_t max_calls = unlimited;
+    std::int64_t min_parameters = 0;
+    std::int64_t max_parameters = unlimited;
+};
+
+namespace off {
+
+/// Takes a list of filters, written out or made before, and keeps nothing.
+struct filters {
+    COMPONENT_BENCHMARK_DETAIL_GONE filters(std::initializer_list<filter>) noexcept {}
+    template<class List>
+    COMPONENT_BENCHMARK_DETAIL_GONE filters(List const&) noexcept {}
+};
+
+}  // namespace off
+
+struct options {
+    std::size_t depth = (std::numeric_limits<std::size_t>::max)();
+    off::filters include = {};
+    off::filters exclude = {};
+    bool copy_arguments = false;
+};
 
 template<class... Plugin>
 struct preprocessors {

@@ -71,6 +71,15 @@ def deepfm(program):
         status, printed, _ = run(program, "--shape", "unit", "--depth", 1, "--show", "inter_arch.fm")
         expect(status == 0 and "rows filtered" in printed, "deeper rows are filtered")
         expect("forward not available (deeper than --depth), backward not available (" in printed, printed)
+        status, printed, said = run(program, "--shape", "unit", "--include", "over_arch", "--include", "inter_arch.**",
+                                    "--exclude", "**.fm", "--show", "inter_arch.fm")
+        expect(status == 0 and not said, f"--include ended with {status} and said {said!r}")
+        expect("OverArch" in printed and "DeepFM" in printed and "FactorizationMachine" not in printed, printed)
+        expect("forward not available (left out by --include or --exclude), backward" in printed, printed)
+        status, printed, _ = run(program, "--shape", "unit", "--include", ".", "--exclude", "over_arhc", "--json", report)
+        expect(status == 0 and "21 rows filtered" in printed, printed)
+        expect('warning: the exclude filter path="over_arhc" fits no component' in printed, printed)
+        expect(json.loads(report.read_text())["meta"]["options"]["include"] == 'path=""', "the filters in the report")
         status, printed, _ = run(program, "--shape", "unit", "--depth", "010", "--show", ".")
         expect(status == 0 and "\n.: 1 call, forward " in printed and "parameters 3,968\n" in printed, printed)
         expect_lost_output(program, "--shape", "unit")
@@ -88,9 +97,14 @@ def deepfm(program):
                            f"--depth: expected 0 to 999999999, given {given or 'an empty text'}\n")
             expect_refused(program, ["--data", folder, "--profile-step", given],
                            f"--profile-step: expected 0 to 999999999, given {given or 'an empty text'}\n")
+        expect_refused(program, ["--shape", "unit", "--include", "over_arhc"],
+                       'no component of SimpleDeepFMNN is left to be measured: include path="over_arhc"\n')
+        expect_refused(program, ["--shape", "unit", "--exclude", "**"], "a filter in options.exclude is empty")
+        expect_refused(program, ["--shape", "unit", "--include", "a", "b"], "b")
         expect_refused(program, ["--data", ""], "--data: expected a folder, given an empty text")
         expect_refused(program, ["--shape", ""], "--shape: expected a shape, given an empty text")
-        for option, thing in (("--json", "a file"), ("--weights", "a file"), ("--show", "a path, or . for the root")):
+        for option, thing in (("--json", "a file"), ("--weights", "a file"), ("--show", "a path, or . for the root"),
+                              ("--include", "a path, or . for the root"), ("--exclude", "a path, or . for the root")):
             expect_refused(program, ["--shape", "unit", option, ""], f"{option}: expected {thing}, given an empty text")
         expect_refused(program, ["--shape", "unit", "--show", "inter_arch.gm"], "inter_arch.gm", "deep_fm, fm")
         expect_refused(program, ["--data", folder, "--json", report], "--profile-step")

@@ -339,6 +339,34 @@ TEST_CASE("a call within a call of the same module is part of it", "[pipeline]")
     CHECK(report[""].get<cb::latency>().self_ms.value() == 6.0);
 }
 
+TEST_CASE("the own time of a component that is left out is its caller's", "[pipeline]") {
+    fake::provider provider;
+    auto& model = provider.captured;
+    model.add(cb::node::none, "", 1, 10'000'000);
+    model.add(0, "left_out", 2, 4'000'000);
+    model.add(1, "part", 2, 3'000'000);  // called once by each call of left_out
+    model.all_calls[4].parent_call = 2;
+    model.rows[1].state = cb::status::filtered;
+    cb::pipeline pipeline{cb::preprocessors{}, cb::profilers{fast()}, cb::sinks{}};
+    auto const report = pipeline.run(provider);
+    auto const self = report[""].get<cb::latency>().self_ms;
+    CHECK(self.value() == 4.0);
+    CHECK(self.why() == "the time of a part without a value is in it");
+    CHECK_FALSE(report["left_out"].get<cb::latency>().total_ms.has_value());
+    CHECK(report["left_out.part"].get<cb::latency>().self_ms.value() == 6.0);
+
+    model.fail(0, "it threw");
+    auto const estimate = pipeline.run(provider)[""].get<cb::latency>().latency_ms;
+    CHECK(estimate.value() == 6.0);
+    CHECK(estimate.why() == "lower bound: a part has no value");
+}
+
+TEST_CASE("a filter that cannot be meant is refused before the run", "[pipeline]") {
+    cb::pipeline pipeline{cb::preprocessors{}, cb::profilers{}, cb::sinks{},
+                          cb::options{.exclude = {{}}}};
+    CHECK_THROWS_AS(pipeline.check(), cb::error);
+}
+
 TEST_CASE("calls that cannot be made again make the total a lower bound", "[pipeline]") {
     fake::provider provider;
     auto& model = provider.captured;

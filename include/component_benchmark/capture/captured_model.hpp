@@ -10,6 +10,7 @@
 #include <component_benchmark/capture/sequential.hpp>
 #include <component_benchmark/capture/session.hpp>
 #include <component_benchmark/capture/shapes.hpp>
+#include <component_benchmark/capture/wanted.hpp>
 #include <component_benchmark/core/environment.hpp>
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/failure.hpp>
@@ -43,11 +44,11 @@ public:
         : only_{wishes.busy},
           declared_{std::move(declared)},
           tree_{root, {}, declared_},
-          state_{root, batch, unregistered()},
-          depth_{wishes.depth},
-          wanted_(wanted_rows()),
+          state_{root, batch, tree_.unregistered()},
+          wishes_{wishes},
           sees_libtorch_{interposition_is_live()} {
         state_.rewind();
+        wanted_.emplace(tree_, wishes_);
         capture(run, {});
         // What a forward shows for the first time is there from the start in the next one.
         for (int pass = 0; pass < most_passes && finds_more(root); ++pass) {
@@ -67,9 +68,7 @@ public:
         infer_calls();
         for (std::size_t number = 0; number < session_->calls().size(); ++number)
             settle(number);
-        for (auto& facts : tree_.nodes())
-            if (facts.depth > depth_)
-                facts.state = status::filtered;
+        leave_out();
         state_.rewind();
     }
 
@@ -77,7 +76,7 @@ public:
 
     [[nodiscard]] component_benchmark::environment environment() const {
         auto const parameters = tree_.module(0).parameters();
-        std::vector<std::string> warnings;
+        auto warnings = wanted_->warnings();
         if (!sees_libtorch_)
             warnings.emplace_back(
                 "the modules of LibTorch are not seen in this build: link "
@@ -140,33 +139,13 @@ private:
             return session_->found_state();
         regions_.insert(regions_.end(), found.begin(), found.end());
         tree_ = module_tree{root, regions_, declared_};
-        wanted_ = wanted_rows();
+        wanted_.emplace(tree_, wishes_);
         return true;
     }
 
-    [[nodiscard]] std::vector<std::pair<std::string, torch::nn::Module*>> unregistered() const {
-        std::vector<std::pair<std::string, torch::nn::Module*>> found;
-        for (std::size_t row = 0; row < tree_.nodes().size(); ++row)
-            if (tree_.is_unregistered(row))
-                found.emplace_back(tree_.nodes()[row].path, &tree_.module(row));
-        return found;
-    }
-
-    [[nodiscard]] std::vector<bool> wanted_rows() const {
-        auto const& nodes = tree_.nodes();
-        std::vector<bool> wanted(nodes.size());
-        for (std::size_t row = 0; row < nodes.size(); ++row) {
-            auto const parent =
-                static_cast<std::size_t>((std::max)(std::ptrdiff_t{0}, nodes[row].parent));
-            // the calls of a Sequential are inferred from those of its children
-            wanted[row] = nodes[row].depth <= depth_ ||
-                          (wanted[parent] && is_sequential(tree_.module(parent)));
-        }
-        return wanted;
-    }
-
     void capture(Step run, std::vector<bool> const& to_copy) {
-        session_ = std::make_unique<session>(tree_, wanted_, to_copy, &state_.declared());
+        session_ =
+            std::make_unique<session>(tree_, wanted_->recorded(), to_copy, &state_.declared());
         at::Tensor loss;
         try {
             at::ThreadLocalStateGuard const grad_mode_and_autocast{at::ThreadLocalState{}};
@@ -205,7 +184,7 @@ private:
     void infer_calls() {
         auto const& nodes = tree_.nodes();
         auto& calls = session_->calls();
-        infer_sequentials(tree_, calls, wanted_);
+        infer_sequentials(tree_, calls, wanted_->recorded());
         sort_calls(tree_, calls);
         if (nodes.size() > 1 && calls.size() <= 1)
             throw error{
@@ -229,11 +208,21 @@ private:
         }
     }
 
+    void leave_out() {
+        wanted_->decide();
+        for (std::size_t row = 0; row < tree_.nodes().size(); ++row)
+            if (!wanted_->measured(row)) {
+                tree_.nodes()[row].state = status::filtered;
+                for (auto const number : calls_of_[row])
+                    session_->calls()[number].release();
+            }
+    }
+
     [[nodiscard]] std::vector<std::size_t> breadth_first() const {
         auto const& nodes = tree_.nodes();
         std::vector<std::vector<std::size_t>> levels;
         for (std::size_t row = 0; row < nodes.size(); ++row)
-            if (nodes[row].alias_of == node::none && nodes[row].depth <= depth_) {
+            if (nodes[row].alias_of == node::none && wanted_->measured(row)) {
                 if (levels.size() <= nodes[row].depth)
                     levels.resize(nodes[row].depth + 1);
                 levels[nodes[row].depth].push_back(row);
@@ -285,8 +274,8 @@ private:
     std::vector<declared_module> declared_;
     module_tree tree_;
     model_state state_;
-    std::size_t depth_;
-    std::vector<bool> wanted_;
+    options wishes_;
+    std::optional<wanted_rows> wanted_;
     std::unique_ptr<session> session_;
     std::vector<std::vector<std::size_t>> calls_of_;  ///< numbers of the calls of each row
     bool has_gradients_ = false;

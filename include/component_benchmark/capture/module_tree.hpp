@@ -103,6 +103,15 @@ public:
         return false;
     }
 
+    /// The modules that are declared and not registered, with their paths.
+    [[nodiscard]] std::vector<std::pair<std::string, Module*>> unregistered() const {
+        std::vector<std::pair<std::string, Module*>> found;
+        for (std::size_t row = 0; row < nodes_.size(); ++row)
+            if (is_unregistered(row))
+                found.emplace_back(nodes_[row].path, modules_[row]);
+        return found;
+    }
+
     /// The row is a region; its module is the one whose forward has it.
     [[nodiscard]] bool is_region(std::size_t row) const { return regions_[row]; }
 

@@ -1,18 +1,27 @@
 // pipeline -> provider: what a run captures and how
+// Its twin for programs that are built off is in off.hpp.
 #pragma once
+
+#include <component_benchmark/core/filter.hpp>
 
 #include <cstddef>
 #include <limits>
+#include <vector>
 
 namespace component_benchmark {
 
 /// What a pipeline does while another thread runs one: only one at a time is possible.
 enum class when_busy { wait, refuse };
 
-/// The optional last argument of a pipeline.
+/// The optional last argument of a pipeline. A component is measured when it is not deeper than
+/// `depth`, one of `include` fits it or there is none, and none of `exclude` does. The others are
+/// rows marked `filtered`.
 struct options {
-    /// Deepest level that is measured; the root is 0. Deeper components are rows marked `filtered`.
+    /// Deepest level that is measured; the root is 0.
     std::size_t depth = (std::numeric_limits<std::size_t>::max)();
+
+    std::vector<filter> include = {};
+    std::vector<filter> exclude = {};
 
     /// Copy every argument when it is captured. Off, only those are copied (in a second capture
     /// pass) whose version counter moves later; that misses writes through raw pointers.

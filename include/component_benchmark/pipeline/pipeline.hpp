@@ -3,6 +3,7 @@
 
 #include <component_benchmark/concepts.hpp>
 #include <component_benchmark/core/failure.hpp>
+#include <component_benchmark/core/filter.hpp>
 #include <component_benchmark/core/interruption.hpp>
 #include <component_benchmark/core/lists.hpp>
 #include <component_benchmark/pipeline/checks.hpp>
@@ -57,11 +58,13 @@ public:
         : preprocessors_{std::move(first.plugins)},
           profilers_{std::move(second.plugins)},
           sinks_{std::move(third.plugins)},
-          options_{wishes} {}
+          options_{std::move(wishes)} {}
 
-    /// Whether every sink can write where it is told to; throws `error` if not. `run` asks first of
-    /// all; ask yourself where a run comes late in a program.
+    /// Whether every sink can write where it is told to and no filter is nonsense; throws `error`
+    /// if not. `run` asks first of all; ask yourself where a run comes late in a program.
     void check() {
+        filters::check(options_.include, "include");
+        filters::check(options_.exclude, "exclude");
         detail::for_each_in(sinks_, [](auto& sink) {
             if constexpr (requirement::checks_early<std::remove_reference_t<decltype(sink)>>)
                 sink.check();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <component_benchmark/core/environment.hpp>
+#include <component_benchmark/core/filter.hpp>
 #include <component_benchmark/core/options.hpp>
 #include <component_benchmark/result/document.hpp>
 #include <component_benchmark/version.hpp>
@@ -43,7 +44,8 @@ namespace component_benchmark::detail {
 #endif
 }
 
-[[nodiscard]] inline run_facts facts_of_run(environment around, options const& wishes) {
+template<class Options>
+[[nodiscard]] run_facts facts_of_run(environment around, Options const& wishes) {
     run_facts facts;
     facts.created = utc_now();
     facts.library = COMPONENT_BENCHMARK_VERSION;
@@ -62,6 +64,10 @@ namespace component_benchmark::detail {
     auto const unlimited = wishes.depth == (std::numeric_limits<std::size_t>::max)();
     facts.options = {{"depth", unlimited ? "all" : std::to_string(wishes.depth)},
                      {"copy_arguments", wishes.copy_arguments ? "true" : "false"}};
+    if (!wishes.include.empty())
+        facts.options.emplace_back("include", filters::text_of(wishes.include));
+    if (!wishes.exclude.empty())
+        facts.options.emplace_back("exclude", filters::text_of(wishes.exclude));
     return facts;
 }
 

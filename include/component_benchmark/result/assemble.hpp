@@ -100,8 +100,8 @@ struct sum_of_parts {
     }
 };
 
-/// For each call, the calls that it made itself; for each row, its calls; and whether a call's
-/// module was being called already.
+/// For each call, the calls that it made itself, or that one made which it made and which was left
+/// out; for each row, its calls; and whether a call's module was being called already.
 struct call_tree {
     std::vector<std::vector<std::size_t>> made;
     std::vector<std::vector<std::size_t>> of_row;
@@ -112,12 +112,19 @@ struct call_tree {
         for (std::size_t number = 0; number < report.calls.size(); ++number) {
             auto const& call = report.calls[number];
             of_row[call.row].push_back(number);
-            if (call.parent_call != node::none)
-                made[static_cast<std::size_t>(call.parent_call)].push_back(number);
+            auto maker = call.parent_call;
+            while (maker != node::none && was_left_out(report, static_cast<std::size_t>(maker)))
+                maker = report.calls[static_cast<std::size_t>(maker)].parent_call;
+            if (maker != node::none)
+                made[static_cast<std::size_t>(maker)].push_back(number);
             for (auto above = call.parent_call; above != node::none && !nested[number];
                  above = report.calls[static_cast<std::size_t>(above)].parent_call)
                 nested[number] = report.calls[static_cast<std::size_t>(above)].row == call.row;
         }
+    }
+
+    [[nodiscard]] static bool was_left_out(a_document auto const& report, std::size_t number) {
+        return report.nodes[report.calls[number].row].state == status::filtered;
     }
 };
 

@@ -1,0 +1,165 @@
+// options -> CAPTURE: which rows are measured, and which are recorded to that end
+#pragma once
+
+#include <component_benchmark/capture/component.hpp>
+#include <component_benchmark/capture/module_tree.hpp>
+#include <component_benchmark/capture/sequential.hpp>
+#include <component_benchmark/core/error.hpp>
+#include <component_benchmark/core/filter.hpp>
+#include <component_benchmark/core/options.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark::capture {
+
+/// What `options` wants of a model. Calls are known only after the forward, so what hangs on them
+/// is recorded, and `decide` drops it. (A template as `basic_module_tree` is.)
+template<class Tree>
+class basic_wanted_rows {
+public:
+    basic_wanted_rows(Tree const& tree, options wishes)
+        : tree_{tree},
+          wishes_{std::move(wishes)},
+          measured_(tree.nodes().size()),
+          recorded_(tree.nodes().size()) {
+        filters::check(wishes_.include, "include");
+        filters::check(wishes_.exclude, "exclude");
+        count_parameters();
+        choose();
+        for (std::size_t row = 0; row < measured_.size(); ++row)
+            if (measured_[row] && nodes()[row].alias_of == node::none)
+                record(row);
+    }
+
+    /// A flag for each row: its calls are stored, not only counted.
+    [[nodiscard]] std::vector<bool> const& recorded() const noexcept { return recorded_; }
+
+    [[nodiscard]] bool measured(std::size_t row) const { return measured_[row]; }
+
+    /// The rows know the number of their calls by now. Throws `error` when nothing is left.
+    void decide() {
+        calls_known_ = true;
+        choose();
+        if (left_ == 0)
+            throw error{nothing_left()};
+        for (auto const& one : wishes_.include)
+            look_for("include", one);
+        for (auto const& one : wishes_.exclude)
+            look_for("exclude", one);
+    }
+
+    /// Sentences on filters that fit nothing: misspelt, most likely.
+    [[nodiscard]] std::vector<std::string> const& warnings() const noexcept { return warnings_; }
+
+private:
+    [[nodiscard]] std::vector<node> const& nodes() const noexcept { return tree_.nodes(); }
+
+    // Asked for only where it matters: a large model has many.
+    void count_parameters() {
+        bool asked = false;
+        for (auto const& one : wishes_.include)
+            asked = asked || filters::asks_for_parameters(one);
+        for (auto const& one : wishes_.exclude)
+            asked = asked || filters::asks_for_parameters(one);
+        parameters_.resize(nodes().size());
+        for (std::size_t row = 0; asked && row < nodes().size(); ++row)
+            for (auto const& tensor : component{nodes()[row],
+                                                tree_.module(row),
+                                                tree_.parameters(row),
+                                                {},
+                                                tree_.is_region(row)}
+                                          .parameters())
+                parameters_[row] += tensor.numel();
+    }
+
+    [[nodiscard]] bool fits_model(filter const& one, std::size_t row) const {
+        return filters::fits_model(one, nodes()[row], parameters_[row]);
+    }
+
+    // While the calls are unknown, what could be wanted is.
+    [[nodiscard]] bool is_included(std::size_t row) const {
+        for (auto const& one : wishes_.include)
+            if (fits_model(one, row) && (!calls_known_ || filters::fits_calls(one, nodes()[row])))
+                return true;
+        return wishes_.include.empty();
+    }
+    [[nodiscard]] bool is_excluded(std::size_t row) const {
+        for (auto const& one : wishes_.exclude)
+            if (fits_model(one, row) && (calls_known_ ? filters::fits_calls(one, nodes()[row])
+                                                      : !filters::asks_for_calls(one)))
+                return true;
+        return false;
+    }
+
+    void choose() {
+        left_ = 0;
+        for (std::size_t row = 0; row < nodes().size(); ++row) {
+            auto const& facts = nodes()[row];
+            auto const is_alias = facts.alias_of != node::none;
+            measured_[row] = facts.depth <= wishes_.depth &&
+                             (is_alias ? measured_[static_cast<std::size_t>(facts.alias_of)]
+                                       : is_included(row) && !is_excluded(row));
+            left_ += measured_[row] && !is_alias ? 1 : 0;
+        }
+    }
+
+    // The calls of a Sequential are inferred from those of its children.
+    void record(std::size_t row) {
+        if (nodes()[row].alias_of != node::none)
+            row = static_cast<std::size_t>(nodes()[row].alias_of);
+        if (recorded_[row])
+            return;
+        recorded_[row] = true;
+        if (is_sequential(tree_.module(row)))
+            for (auto child = row + 1; child < nodes()[row].end; child = nodes()[child].end)
+                record(child);
+    }
+
+    void look_for(std::string const& list, filter const& one) {
+        std::string hint;
+        for (std::size_t row = 0; row < nodes().size(); ++row) {
+            auto const& facts = nodes()[row];
+            if (!fits_model(one, row))
+                continue;
+            if (facts.alias_of == node::none && filters::fits_calls(one, facts))
+                return;
+            if (facts.alias_of != node::none)
+                hint = "; '" + facts.path + "' is measured as '" +
+                       nodes()[static_cast<std::size_t>(facts.alias_of)].path + "'";
+        }
+        warnings_.push_back("the " + list + " filter " + filters::text_of(one) +
+                            " fits no component" + hint);
+    }
+
+    [[nodiscard]] std::string nothing_left() const {
+        auto text = "no component of " + nodes().front().type + " is left to be measured";
+        char const* before = ": ";
+        auto const add = [&](std::string const& option, std::string const& value) {
+            if (!value.empty())
+                text.append(std::exchange(before, ", ")).append(option).append(" ").append(value);
+        };
+        if (wishes_.depth != (std::numeric_limits<std::size_t>::max)())
+            add("depth", std::to_string(wishes_.depth));
+        add("include", filters::text_of(wishes_.include));
+        add("exclude", filters::text_of(wishes_.exclude));
+        return text;
+    }
+
+    Tree const& tree_;
+    options wishes_;
+    bool calls_known_ = false;
+    std::size_t left_ = 0;  // rows to be measured
+    std::vector<bool> measured_;
+    std::vector<bool> recorded_;
+    std::vector<std::int64_t> parameters_;  // of each row, where a filter asks for them
+    std::vector<std::string> warnings_;
+};
+
+using wanted_rows = basic_wanted_rows<module_tree>;
+
+}  // namespace component_benchmark::capture
