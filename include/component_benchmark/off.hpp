@@ -95,11 +95,14 @@ struct filters {
 
 }  // namespace off
 
+enum class when_busy { wait, refuse };
+
 struct options {
     std::size_t depth = (std::numeric_limits<std::size_t>::max)();
     off::filters include = {};
     off::filters exclude = {};
     bool copy_arguments = false;
+    when_busy busy = when_busy::wait;
 };
 
 template<class... Plugin>

@@ -29,6 +29,8 @@ struct only_moved {
 
 struct module {
     double bias = 0.5;
+    CB_STATE(bias);
+    CB_COMPONENTS(bias);
 
     at::Tensor forward(at::Tensor input, at::Tensor const& mask, double scale, int count,
                        std::vector<at::Tensor> others) {

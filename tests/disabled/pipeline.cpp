@@ -24,7 +24,8 @@ double latency_of(model const& net, double input, std::string const& where, doub
         cb::options{.depth = 2,
                     .include = {{.path = "inter_arch.**"}, {.type = where, .min_depth = 1}},
                     .exclude = {cb::filter{.path = where, .max_parameters = parameters}},
-                    .copy_arguments = true}};
+                    .copy_arguments = true,
+                    .busy = cb::when_busy::refuse}};
     pipeline.check();
     auto const report = pipeline.run(cb::provide(net, input).loss([](double out) { return out; }));
     auto const row = report["inter_arch.deep_fm"];

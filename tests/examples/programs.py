@@ -54,6 +54,22 @@ def own_plugins(program):
         expect(part in printed, f"{part!r} is not in {printed!r}")
 
 
+def live_training(program):
+    """What it prints at the end is the same with a profile in its middle and without one."""
+    ends = {}
+    for schedule in ("off", "step=20", "every=15", ""):
+        done = subprocess.run([program], capture_output=True, text=True, check=False,
+                              env={**os.environ, "COMPONENT_BENCHMARK": schedule})
+        expect(done.returncode == 0 and not done.stderr, f"{schedule} ended with {done.returncode}: {done.stderr!r}")
+        ends[schedule] = done.stdout.splitlines()[-1]
+        expect(("layers_[1]" in done.stdout) == (schedule != "off"), done.stdout)
+        expect(("mix" in done.stdout) == (schedule != "off"), done.stdout)
+    expect(len(set(ends.values())) == 1, f"the training ends differently: {ends}")
+    done = subprocess.run([program], capture_output=True, text=True, check=False,
+                          env={**os.environ, "COMPONENT_BENCHMARK": "stpe=20"})
+    expect(done.returncode != 0 and "stpe=20" in done.stderr, f"a misspelt schedule said {done.stderr!r}")
+
+
 def deepfm(program):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -158,5 +174,5 @@ def libtorch_root(cmake):
 
 
 if __name__ == "__main__":
-    {"01_first_profile": first_profile, "02_own_plugins": own_plugins, "deepfm": deepfm,
-     "libtorch_root": libtorch_root}[sys.argv[1]](sys.argv[2])
+    {"01_first_profile": first_profile, "02_own_plugins": own_plugins,
+     "03_live_training": live_training, "deepfm": deepfm, "libtorch_root": libtorch_root}[sys.argv[1]](sys.argv[2])
