@@ -39,7 +39,7 @@ struct BlockImpl : nn::Module {
     Tensor forward(Tensor x, Tensor const& mask) {
         CB_FORWARD(x, mask);
         auto const y = first(x);
-        x = x + std::get<0>(attention(y, y, y, {}, false, mask));
+        x = x + std::get<0>(attention->forward(y, y, y, {}, false, mask));
         return x + dropout(down(F::gelu(up(second(x)))));
     }
 };

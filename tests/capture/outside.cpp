@@ -6,11 +6,14 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <torch/torch.h>
 
+#include <deque>
 #include <future>
+#include <limits>
 #include <optional>
 #include <random>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 namespace cb = component_benchmark;
@@ -121,6 +124,126 @@ TEST_CASE("each replay finds declared state as its call did", "[capture]") {
             }
         }
     });
+}
+
+namespace {
+
+/// State that hangs on the graph, and containers of every kind.
+struct Recurrent : nn::Module {
+    nn::Linear linear = register_module("linear", nn::Linear(4, 4));
+    std::tuple<Tensor, Tensor> hidden{at::zeros({2, 4}), at::zeros({2, 4})};
+    Tensor mean = at::zeros({4});
+    std::deque<Tensor> recent;
+    std::optional<at::Generator> generator = at::make_generator<at::CPUGeneratorImpl>(5);
+    std::vector<bool> flags{true, false};
+    float not_a_number = std::numeric_limits<float>::quiet_NaN();
+    bool keeps_graph = false;
+    CB_STATE(hidden, mean, recent, generator, flags, not_a_number);
+
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        auto const y = (linear(x) + std::get<0>(hidden)).tanh() * at::rand({4}, generator);
+        mean.mul_(0.9).add_(y.mean(0));  // in place, with a gradient
+        recent.push_back(y.detach());
+        hidden = {keeps_graph ? y : y.detach(), y.detach() * 2};
+        flags.flip();
+        auto const out = y + mean;
+        if (!keeps_graph)
+            mean = mean.detach();
+        return out;
+    }
+};
+}  // namespace
+
+TEST_CASE("declared state comes back with its graph, and replays do not use that up", "[capture]") {
+    for (bool const keeps_graph : {false, true}) {
+        INFO(keeps_graph);
+        auto const train = [&](bool profiled) {
+            torch::manual_seed(4);
+            Recurrent model;
+            model.keeps_graph = keeps_graph;
+            auto const x = at::rand({2, 4});
+            auto loss = model.forward(x).sum();
+            if (profiled) {
+                auto const report = quick().run(cb::provide(model, x).loss(sum_of));
+                CHECK(report.document().facts.unchanged.verified);
+                CHECK(report[""].state() == cb::status::ok);
+                CHECK(report["linear"].state() == cb::status::ok);
+                CHECK(model.recent.size() == 1);
+            }
+            loss = loss + model.forward(x).sum();
+            loss.backward();
+            return std::vector<Tensor>{loss.detach(), model.linear->weight.grad().clone(),
+                                       model.mean.detach().clone(),
+                                       std::get<0>(model.hidden).detach().clone()};
+        };
+        auto const plain = train(false);
+        auto const profiled = train(true);
+        for (std::size_t index = 0; index < plain.size(); ++index)
+            CHECK(torch::equal(plain[index], profiled[index]));
+    }
+}
+
+namespace {
+struct Attends : nn::Module {
+    std::vector<Tensor> past;
+    CB_STATE(past);
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        past.push_back(x.detach());
+        return at::cat(past).sum(0, true) + x;
+    }
+};
+struct Generates : nn::Module {
+    std::shared_ptr<Attends> attention = register_module("attention", std::make_shared<Attends>());
+    Tensor forward(Tensor x) {
+        CB_FORWARD(x);
+        for (int token = 0; token < 3; ++token)
+            x = attention->forward(x);
+        return x;
+    }
+};
+}  // namespace
+
+TEST_CASE("calls that find more state are measured apart", "[capture]") {
+    Generates model;
+    auto captured = cb::provide(model, at::rand({1, 4})).capture({});
+    visit(*captured, "attention", [](auto& one) { CHECK(one.calls().size() == 3); });
+}
+
+namespace {
+struct Elsewhere : nn::Module {
+    nn::Linear there = register_module("there", nn::Linear(4, 4));
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        Tensor y;
+        std::thread{[&] { y = there(x); }}.join();
+        return y;
+    }
+};
+/// A module that is made for a call and is gone after it.
+struct Temporary : nn::Module {
+    nn::Linear linear = register_module("linear", nn::Linear(4, 4));
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        Attends gone;
+        return linear(gone.forward(x));
+    }
+};
+}  // namespace
+
+TEST_CASE("a model whose children are all called elsewhere has its rows", "[capture]") {
+    Elsewhere model;
+    auto const report = quick().run(cb::provide(model, at::rand({2, 4})));
+    CHECK(report["there"].state() == cb::status::opaque);
+    CHECK(report[""].get<cb::latency>().latency_ms.has_value());
+}
+
+TEST_CASE("declared state of a module that is gone is left alone", "[capture]") {
+    Temporary model;
+    auto const report = quick().run(cb::provide(model, at::rand({2, 4})));
+    CHECK(report.document().facts.unchanged.verified);
+    CHECK(report["linear"].calls() == 1);
 }
 
 namespace {

@@ -147,3 +147,59 @@ TEST_CASE("a region with the name of a submodule is refused by name", "[capture]
                           "the region 'left' in Clashes has the name of a submodule"));
     CHECK(cb::hook::current == nullptr);
 }
+
+namespace {
+struct Encodes : nn::Module {
+    nn::Linear linear = register_module("linear", nn::Linear(4, 4));
+    Tensor encode(Tensor const& x) {
+        CB_CALL(encode, x);
+        return linear(x);
+    }
+    Tensor forward(Tensor x) {
+        CB_FORWARD(x);
+        for (int step = 0; step < 4; ++step)
+            x = cb::region("step", &Encodes::encode, this, x);
+        return cb::region("pick", step_of(x), x);
+    }
+    static Tensor halved(Tensor const& x) { return x / 2; }
+    static Tensor (*step_of(Tensor const& x))(Tensor const&) {
+        return x.numel() > 0 ? halved : doubled;
+    }
+};
+}  // namespace
+
+TEST_CASE("hooked methods inside a region are its calls, and equal regions are measured once",
+          "[capture]") {
+    Encodes model;
+    auto captured = cb::provide(model, at::rand({2, 4})).loss(sum_of).capture({});
+    auto const nodes = captured->nodes();
+    int encodes = 0;
+    for (auto const calls = captured->calls(); auto const& call : calls)
+        if (nodes[call.row].path.empty() && call.parent_call != cb::node::none)
+            ++encodes;
+    CHECK(encodes == 4);
+    captured->for_each([](std::size_t, auto& one) {
+        if (one.path() == "step") {
+            REQUIRE(one.calls().size() <= 2);  // the first one's input needs no gradient
+            CHECK(one.calls().back().count() == 3);
+        }
+    });
+}
+
+namespace {
+struct Hidden : nn::Module {
+    nn::Linear free{4, 4};
+    CB_COMPONENTS(free);
+    Tensor apply(Tensor const& x) { return free(x); }
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        return cb::region("apply", &Hidden::apply, this, x);
+    }
+};
+}  // namespace
+
+TEST_CASE("the backward of a region reaches declared members", "[capture]") {
+    Hidden model;
+    auto const report = quick().run(cb::provide(model, at::rand({2, 4})).loss(sum_of));
+    CHECK(report["apply"].get<cb::latency>().latency_bwd_ms.has_value());
+}

@@ -58,6 +58,7 @@ struct captured_call {
     bool has_gradients = false;                       ///< the loss was given
     std::vector<at::Tensor> gradients;  ///< of the outputs, undefined where the loss needs none
 
+    std::string state_sizes;  ///< of the declared state in the module and below
     std::string in_shapes;
     std::string out_shapes;
     std::string dtypes;

@@ -47,6 +47,9 @@ public:
           state_{root, batch, tree_.unregistered()},
           wishes_{wishes},
           sees_libtorch_{interposition_is_live()} {
+        for (auto const& one : declared_)
+            if (one.state != nullptr)
+                state_.declared().add(*one.module, one.state);
         state_.rewind();
         wanted_.emplace(tree_, wishes_);
         capture(run, {});
@@ -75,12 +78,15 @@ public:
     [[nodiscard]] std::vector<node> const& nodes() const noexcept { return tree_.nodes(); }
 
     [[nodiscard]] component_benchmark::environment environment() const {
-        auto const parameters = tree_.module(0).parameters();
+        auto const parameters = tree_.parameters(0);
         auto warnings = wanted_->warnings();
         if (!sees_libtorch_)
             warnings.emplace_back(
                 "the modules of LibTorch are not seen in this build: link "
                 "component_benchmark::torch and a shared LibTorch");
+        if (!session_->found_regions().empty())
+            warnings.emplace_back("regions more than " + std::to_string(most_passes) +
+                                  " levels deep have no row");
         for (auto const& failure : state_.declared().failures())
             warnings.push_back(failure);
         for (std::size_t row = 0; row < tree_.nodes().size(); ++row)
@@ -90,7 +96,8 @@ public:
         for (auto const& [type, times] : session_->unregistered())
             warnings.push_back(type + ", called " + std::to_string(times) +
                                (times == 1 ? " time" : " times") +
-                               ", is no registered submodule and has no row");
+                               ", has no row: register it, or declare it in CB_COMPONENTS of each "
+                               "class from the root down to it");
         return {TORCH_VERSION, parameters.empty() ? "cpu" : parameters.front().device().str(),
                 at::get_num_threads(), has_gradients_ ? "captured" : "ones", std::move(warnings)};
     }
@@ -186,7 +193,10 @@ private:
         auto& calls = session_->calls();
         infer_sequentials(tree_, calls, wanted_->recorded());
         sort_calls(tree_, calls);
-        if (nodes.size() > 1 && calls.size() <= 1)
+        auto const& missed = session_->missed_calls();
+        if (nodes.size() > 1 && calls.size() <= 1 &&
+            std::count(missed.begin(), missed.end(), 0) ==
+                static_cast<std::ptrdiff_t>(missed.size()))
             throw error{
                 "no call of a submodule of " + nodes[0].type +
                 " was captured: link component_benchmark::torch, and write "
@@ -249,7 +259,7 @@ private:
                 made.add(call);
             made.calls()[known->second].add(number);
         }
-        if (auto const missed = session_->missed_calls()[row]; missed > 0 && calls_of_[row].empty())
+        if (auto const missed = session_->missed_calls()[row]; missed > 0)
             why = called_elsewhere(missed);
         if (made.calls().empty() && !why.empty())
             give_up(row, made, status::opaque, std::move(why));

@@ -41,6 +41,7 @@ public:
         for (auto const& item : root.named_buffers())
             save(item.key(), item.value(), buffer);
         for (auto const& [path, module] : others) {
+            training_.append(training_flags{*module});
             for (auto const& item : module->named_parameters())
                 save(path + "." + item.key(), item.value(), parameter);
             for (auto const& item : module->named_buffers())
@@ -69,7 +70,7 @@ public:
             if (restore_value(saved))
                 saved.was_changed = true;
         }
-        declared_.put_back();
+        declared_.put_back_detached();
         training_.put_back();
         restore_globals();
         generators_.put_back();
@@ -241,6 +242,9 @@ private:
             report_.verified = false;
             report_.not_compared.push_back(failure);
         }
+        if (!declared_.is_comparable())
+            report_.not_compared.emplace_back(
+                "declared members of types that cannot be compared (put back)");
         report_.not_compared.emplace_back("state that is neither registered nor declared");
         compare_registrations();
     }

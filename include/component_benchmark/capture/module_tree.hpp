@@ -3,6 +3,7 @@
 
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/node.hpp>
+#include <component_benchmark/hook/state.hpp>
 
 #include <c10/util/Type.h>
 #include <torch/nn/module.h>
@@ -44,6 +45,8 @@ struct declared_module {
     torch::nn::Module* parent;
     std::string name;
     torch::nn::Module* module;
+    hook::state_maker state;                   ///< null when its class declares none
+    std::shared_ptr<torch::nn::Module> owner;  ///< null when nobody shares it
 };
 
 /// Rows of a model: its modules, and behind the children of each the regions of its forward. A
@@ -112,6 +115,13 @@ public:
         return found;
     }
 
+    /// `row` is `above` or stands below it.
+    [[nodiscard]] bool is_below(std::size_t row, std::size_t above) const {
+        if (regions_[above])
+            above = static_cast<std::size_t>(row_of(modules_[above]));
+        return row >= above && row < nodes_[above].end;
+    }
+
     /// The row is a region; its module is the one whose forward has it.
     [[nodiscard]] bool is_region(std::size_t row) const { return regions_[row]; }
 
@@ -121,9 +131,9 @@ public:
 private:
     template<class Get>
     [[nodiscard]] std::vector<at::Tensor> all_below(std::size_t row, Get get) const {
+        if (regions_[row])  // what its module's forward may use
+            row = static_cast<std::size_t>(row_of(modules_[row]));
         auto found = get(*modules_[row]);
-        if (regions_[row])
-            return found;
         for (auto below = row + 1; below < nodes_[row].end; ++below)
             if (is_unregistered(below)) {
                 auto const more = get(*modules_[below]);
@@ -165,16 +175,28 @@ private:
             }
             for (auto const& one : unregistered_)
                 if (one.parent == &module)
-                    add(*one.module, one.name, static_cast<std::ptrdiff_t>(row), regions);
+                    add(*one.module, free_name(one.name, row), static_cast<std::ptrdiff_t>(row),
+                        regions);
             add_regions(module, row, regions);
         }
         nodes_[row].end = nodes_.size();
+    }
+
+    // Another module may still be registered under the name of a member.
+    [[nodiscard]] std::string free_name(std::string name, std::size_t parent) const {
+        for (auto row = parent + 1; row < nodes_.size(); row = nodes_[row].end)
+            if (nodes_[row].name == name)
+                return name + " (not registered)";
+        return name;
     }
 
     void add_regions(Module& module, std::size_t parent, std::vector<found_region> const& regions) {
         for (auto const& region : regions) {
             if (region.parent != nodes_[parent].path)
                 continue;
+            if (region.name.empty() || region.name.find('.') != std::string::npos)
+                throw error{"the region '" + region.name + "' in " + nodes_[parent].type +
+                            " needs a name without dots"};
             for (auto row = parent + 1; row < nodes_.size(); row = nodes_[row].end)
                 if (nodes_[row].name == region.name)
                     throw error{"the region '" + region.name + "' in " + nodes_[parent].type +

@@ -4,7 +4,9 @@
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/options.hpp>
 
+#include <condition_variable>
 #include <mutex>
+#include <thread>
 
 namespace component_benchmark::capture {
 
@@ -13,31 +15,39 @@ namespace component_benchmark::capture {
 class only_run {
 public:
     explicit only_run(when_busy busy) {
-        if (mine())
+        auto& run = shared();
+        std::unique_lock lock{run.mutex};
+        if (run.is_on && run.owner == std::this_thread::get_id())
             throw error{"a pipeline is running on this thread already; run one at a time"};
-        if (busy == when_busy::wait)
-            mutex().lock();
-        else if (!mutex().try_lock())
+        if (run.is_on && busy == when_busy::refuse)
             throw error{
                 "a pipeline is running on another thread; wait for it, or set "
                 "options.busy to when_busy::wait"};
-        mine() = true;
+        run.ended.wait(lock, [&] { return !run.is_on; });
+        run.is_on = true;
+        run.owner = std::this_thread::get_id();
     }
     only_run(only_run const&) = delete;
     only_run& operator=(only_run const&) = delete;
     ~only_run() {
-        mine() = false;
-        mutex().unlock();
+        auto& run = shared();
+        {
+            std::lock_guard const lock{run.mutex};
+            run.is_on = false;
+        }
+        run.ended.notify_one();
     }
 
 private:
-    [[gnu::visibility("default")]] static std::mutex& mutex() {
-        static std::mutex one;
+    struct state {
+        std::mutex mutex;
+        std::condition_variable ended;
+        bool is_on = false;
+        std::thread::id owner;
+    };
+    [[gnu::visibility("default")]] static state& shared() {
+        static state one;
         return one;
-    }
-    [[gnu::visibility("default")]] static bool& mine() {
-        static thread_local bool flag = false;
-        return flag;
     }
 };
 

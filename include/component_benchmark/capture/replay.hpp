@@ -46,7 +46,7 @@ public:
         for (auto const& [buffer, value] : call_.context->buffers)
             overwrite(buffer, value);
         for (auto const& state : call_.context->declared)
-            state->put_back();
+            state->put_back_detached();
         if (stored_ == nullptr || call_.edits_arguments || call_.stored->writes_arguments())
             make_arguments();
     }

@@ -45,9 +45,10 @@ public:
     void begin(hook::callee who, maker make, std::string (*why_not)(),
                hook::state_maker state) noexcept override {
         drop_open_norm();
-        if (state != nullptr && declared_ != nullptr)
-            found_state_ = declared_->add(*who.module, state) || found_state_;
         auto const row = row_of(who);
+        // a module without a row may be gone when the forward is over
+        if (state != nullptr && declared_ != nullptr && row != node::none)
+            found_state_ = declared_->add(*who.module, state) || found_state_;
         if (row == node::none) {
             if (who.region == nullptr)
                 note_unregistered(short_name(typeid(*who.module)));
@@ -185,13 +186,23 @@ private:
                 call.copy_arguments();
             call.note_versions();
             auto const& below = parts_of(call.row, module);
-            call.context.emplace(
-                call_context{generators_now(), at::ThreadLocalState{},
-                             training_flags{below.modules}, buffers_now(below.buffers),
-                             declared_ == nullptr ? state_copies{} : declared_->now()});
+            call.context.emplace(call_context{generators_now(), at::ThreadLocalState{},
+                                              training_flags{below.modules},
+                                              buffers_now(below.buffers), state_now(call)});
         } catch (...) {
             give_up(call, "an argument threw while it was copied: " + current_failure());
         }
+    }
+
+    state_copies state_now(captured_call& call) {
+        if (declared_ == nullptr || declared_->size() == 0)
+            return {};
+        auto copies = declared_->now();
+        call.state_sizes = declared_->sizes_of([&](torch::nn::Module& module) {
+            auto const row = tree_.row_of(&module);
+            return row != node::none && tree_.is_below(static_cast<std::size_t>(row), call.row);
+        });
+        return copies;
     }
 
     static void give_up(captured_call& call, std::string why) {

@@ -74,6 +74,7 @@ inline void add_meta(std::string& text, at::Tensor const& tensor) {
     text += call.autocast ? "autocast " : "";
     for (auto const flag : call.context->training.flags())
         text += flag ? 't' : 'e';
+    text += call.state_sizes;
     auto const values = call.stored->values();
     if (values.find(hook::not_described) != std::string::npos)
         text += std::to_string(number);

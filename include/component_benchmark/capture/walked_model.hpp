@@ -5,6 +5,7 @@
 #include <component_benchmark/capture/captured_model.hpp>
 #include <component_benchmark/hook/components.hpp>
 
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -31,8 +32,10 @@ template<class Root>
 [[nodiscard]] std::vector<declared_module> declared_in(Root& root) {
     std::vector<declared_module> found;
     hook::walk_components(
-        root, [&](torch::nn::Module& parent, std::string const& name, torch::nn::Module& child) {
-            found.push_back({&parent, name, &child});
+        root, [&](torch::nn::Module& parent, std::string const& name, auto& child) {
+            using child_class = std::remove_cvref_t<decltype(child)>;
+            found.push_back({&parent, name, &child, hook::state_access::maker<child_class>(),
+                             child.weak_from_this().lock()});
         });
     return found;
 }

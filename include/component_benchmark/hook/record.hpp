@@ -130,7 +130,8 @@ template<class Self, class Again>
     }
     auto const who = callee_of(self);
     auto const open = listener.innermost();
-    return open.module != who.module || *open.declared_in == *who.declared_in;
+    return open.module != who.module || open.region != nullptr ||
+           *open.declared_in == *who.declared_in;
 }
 
 /// Ends a call on every way out of it.

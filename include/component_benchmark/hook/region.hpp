@@ -5,6 +5,9 @@
 
 #if COMPONENT_BENCHMARK_ENABLED
 #    include <component_benchmark/hook/record.hpp>
+
+#    include <cstdint>
+#    include <string>
 #endif
 
 namespace component_benchmark {
@@ -29,6 +32,11 @@ decltype(auto) call(Result Class::*function, Object&& object, Values&&... values
 template<class Module, bool ByPointer>
 struct module_argument {
     Module* module;
+
+    /// Two calls with the same module are alike.
+    operator std::string() const {
+        return std::to_string(reinterpret_cast<std::uintptr_t>(module));
+    }
 };
 
 template<class Argument>
@@ -71,6 +79,25 @@ inline constexpr bool holds_nothing =
     std::is_empty_v<Function> || std::is_function_v<Function> || std::is_pointer_v<Function> ||
     std::is_member_pointer_v<Function>;
 
+/// What a replay of a region runs.
+template<class Function>
+struct region_run {
+    Function function;
+
+    template<class... Values>
+    decltype(auto) operator()(torch::nn::Module&, Values&&... values) {
+        return hook::call(function, unwrapped(static_cast<Values&&>(values))...);
+    }
+
+    /// Tells functions of one type apart: nothing for a lambda, its address for a pointer.
+    [[nodiscard]] std::string identity() const {
+        if constexpr (std::is_empty_v<Function>)
+            return {};
+        else
+            return {reinterpret_cast<char const*>(&function), sizeof function};
+    }
+};
+
 [[nodiscard]] inline std::string why_no_region() {
     return "the region's function holds variables of the forward; give them to cb::region as "
            "arguments";
@@ -79,13 +106,11 @@ inline constexpr bool holds_nothing =
 template<class... Declared, class Function, class... Values>
 [[gnu::noinline, gnu::cold]] decltype(auto) record_region(recorder& listener, char const* name,
                                                           Function& function, Values&&... values) {
-    auto& module = *listener.innermost().module;
-    callee const who{&module, &typeid(Function), name};
+    auto const open = listener.innermost();
+    auto& module = *open.module;
+    callee const who{&module, open.declared_in, name};
     if constexpr (holds_nothing<Function>) {
-        auto run = [stored = static_cast<std::decay_t<Function>>(function)](
-                       torch::nn::Module&, auto&&... given) mutable -> decltype(auto) {
-            return hook::call(stored, unwrapped(static_cast<decltype(given)&&>(given))...);
-        };
+        region_run<std::decay_t<Function>> run{function};
         using result_type = decltype(run(module, static_cast<Declared&&>(values)...));
         listener.begin(
             who, [&] { return hook::store<result_type, Declared...>(module, run, values...); },

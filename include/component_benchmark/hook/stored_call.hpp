@@ -84,7 +84,12 @@ public:
             result_.reset();
     }
 
-    [[nodiscard]] std::string values() const override { return describe_values(arguments_); }
+    [[nodiscard]] std::string values() const override {
+        if constexpr (requires { run_.identity(); })
+            return run_.identity() + describe_values(arguments_);
+        else
+            return describe_values(arguments_);
+    }
 
     [[nodiscard]] bool writes_arguments() const noexcept override {
         return (may_be_written<Declared> || ...);

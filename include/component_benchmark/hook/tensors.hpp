@@ -10,6 +10,8 @@
 #include <c10/util/FunctionRef.h>
 
 #include <array>
+#include <deque>
+#include <list>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -112,6 +114,10 @@ template<class T, class Allocator>
 requires(!std::is_same_v<T, bool>) struct visit_as<std::vector<T, Allocator>>
     : visit_range<std::vector<T, Allocator>> {
 };
+template<class T, class Allocator>
+struct visit_as<std::deque<T, Allocator>> : visit_range<std::deque<T, Allocator>> {};
+template<class T, class Allocator>
+struct visit_as<std::list<T, Allocator>> : visit_range<std::list<T, Allocator>> {};
 template<class T, std::size_t Size>
 struct visit_as<std::array<T, Size>> : visit_range<std::array<T, Size>> {};
 template<class... T>
