@@ -34,7 +34,9 @@ struct call_context {
     state_copies declared;
 };
 
-struct captured_call {
+/// One call of a module. (A template as `basic_module_tree` is.)
+template<class Context>
+struct basic_captured_call {
     static constexpr std::ptrdiff_t none = -1;
 
     std::size_t row = 0;
@@ -47,7 +49,7 @@ struct captured_call {
     std::string opaque;     ///< why it cannot be replayed
 
     std::unique_ptr<hook::stored_call> stored;
-    std::optional<call_context> context;
+    std::optional<Context> context;
     std::vector<std::uint32_t> versions;  ///< of `inputs` at entry
     bool edits_arguments = false;         ///< the call itself wrote to an argument
     bool has_own_arguments = false;       ///< they were copied at entry
@@ -117,6 +119,8 @@ struct captured_call {
         gradients.clear();
     }
 };
+
+using captured_call = basic_captured_call<call_context>;
 
 /// Functions that take the calls so are compiled where they are used, and not in every file that
 /// includes the umbrella.

@@ -6,8 +6,9 @@
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/failure.hpp>
 
+#include <ATen/ops/empty.h>
 #include <ATen/ops/ones_like.h>
-#include <torch/csrc/autograd/engine.h>
+#include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/variable.h>
 
 #include <deque>
@@ -22,18 +23,20 @@ void find_output_gradients(at::Tensor const& loss, captured_calls auto& calls) {
     if (!loss.requires_grad() || loss.numel() != 1)
         throw error{"the loss must be one number that requires a gradient; it has shape " +
                     shape_text(loss) + (loss.requires_grad() ? "" : " and requires no gradient")};
-    // Edges, not tensors: an output that is edited in place later has moved on in the graph.
-    torch::autograd::edge_list edges;
+    // Not the outputs themselves: one that is edited in place later has moved on in the graph.
+    torch::autograd::variable_list places;
     for (auto const& call : calls)
         for (auto const& edge : call.output_edges)
-            if (edge.is_valid())
-                edges.push_back(edge);
+            if (edge.is_valid()) {
+                places.push_back(at::empty({0}));
+                torch::autograd::impl::set_gradient_edge(places.back(), edge);
+            }
     torch::autograd::variable_list gradients;
     try {
-        if (!edges.empty())
-            gradients = torch::autograd::Engine::get_default_engine().execute(
-                {torch::autograd::impl::gradient_edge(loss)}, {at::ones_like(loss)},
-                /*keep_graph=*/false, /*create_graph=*/false, /*accumulate_grad=*/false, edges);
+        if (!places.empty())
+            gradients = torch::autograd::grad({loss}, places, {at::ones_like(loss)},
+                                              /*retain_graph=*/false, /*create_graph=*/false,
+                                              /*allow_unused=*/true);
     } catch (...) {
         throw error{"the backward from the loss failed: " + current_failure()};
     }

@@ -20,12 +20,14 @@ namespace component_benchmark::capture {
                : 0;
 }
 
-/// Replaces tensors one by one; the same tensor, given twice, is replaced by one.
-class same_for_same {
+/// Replaces tensors one by one; the same tensor, given twice, is replaced by one. (A template as
+/// `basic_module_tree` is.)
+template<class Tensor>
+class basic_same_for_same {
 public:
     template<class Make>
-    void replace(at::Tensor& tensor, Make make) {
-        auto const [known, is_new] = made_.emplace(tensor.unsafeGetTensorImpl(), at::Tensor{});
+    void replace(Tensor& tensor, Make make) {
+        auto const [known, is_new] = made_.emplace(tensor.unsafeGetTensorImpl(), Tensor{});
         if (is_new) {
             originals_.push_back(tensor);
             known->second = make(tensor);
@@ -34,13 +36,16 @@ public:
     }
 
 private:
-    std::unordered_map<void const*, at::Tensor> made_;  // by address of the original
-    std::vector<at::Tensor> originals_;                 // alive, so that no address comes again
+    std::unordered_map<void const*, Tensor> made_;  // by address of the original
+    std::vector<Tensor> originals_;                 // alive, so that no address comes again
 };
 
+using same_for_same = basic_same_for_same<at::Tensor>;
+
 /// Tensors of one call, copied together: sizes, strides, offsets and what they share stay as they
-/// are.
-class storage_copies {
+/// are. (A template likewise.)
+template<class Tensor>
+class basic_storage_copies {
 public:
     /// A leaf with memory of its own that requires no gradient.
     [[nodiscard]] at::Tensor copy(at::Tensor const& tensor) {
@@ -68,8 +73,10 @@ private:
             .set_(bytes.storage(), tensor.storage_offset(), tensor.sizes(), tensor.strides());
     }
 
-    std::unordered_map<void const*, at::Tensor> copies_;  // by address of the storage
+    std::unordered_map<void const*, Tensor> copies_;  // by address of the storage
 };
+
+using storage_copies = basic_storage_copies<at::Tensor>;
 
 /// The storage has been given back (as sharded training does): there is nothing to read.
 [[nodiscard]] inline bool lost_storage(at::Tensor const& tensor) {

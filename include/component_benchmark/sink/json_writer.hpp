@@ -72,8 +72,10 @@ public:
 
     /// Closes the innermost object or array.
     json_writer& end() {
-        auto const [closing, entries] = levels_.back();
-        levels_.pop_back();
+        auto const closing = closings_.back();
+        auto const entries = entries_.back();
+        closings_.pop_back();
+        entries_.pop_back();
         if (entries != 0 && level() < open_levels_)
             new_line();
         out_ += closing;
@@ -137,34 +139,31 @@ public:
     [[nodiscard]] std::string take() { return std::exchange(out_, {}); }
 
 private:
-    struct open_bracket {
-        char closing;
-        std::size_t entries;
-    };
-
     json_writer& begin(char open, char close) {
         separate();
         out_ += open;
-        levels_.push_back({close, 0});
+        closings_ += close;
+        entries_.push_back(0);
         return *this;
     }
 
     void separate() {
-        if (std::exchange(after_key_, false) || levels_.empty())
+        if (std::exchange(after_key_, false) || entries_.empty())
             return;
         bool const open = level() <= open_levels_;
-        if (levels_.back().entries++ != 0)
+        if (entries_.back()++ != 0)
             out_ += open ? "," : ", ";
         if (open)
             new_line();
     }
 
-    [[nodiscard]] std::size_t level() const noexcept { return depth_ + levels_.size(); }
+    [[nodiscard]] std::size_t level() const noexcept { return depth_ + entries_.size(); }
 
     void new_line() { out_.append(1, '\n').append(level() * 2, ' '); }
 
     std::string out_;
-    std::vector<open_bracket> levels_;
+    std::string closings_;              // of the open brackets
+    std::vector<std::size_t> entries_;  // of each so far
     std::size_t open_levels_;
     std::size_t depth_;
     bool after_key_ = false;

@@ -22,7 +22,7 @@ namespace component_benchmark {
 
 namespace detail {
 
-[[nodiscard]] inline std::string legend_of(table_model const& table) {
+[[nodiscard]] std::string legend_of(a_table auto const& table) {
     std::string legend;
     auto const add = [&legend](bool wanted, char const* sentence) {
         if (wanted)
@@ -36,7 +36,7 @@ namespace detail {
     return legend;
 }
 
-[[nodiscard]] std::string hidden_columns(a_document auto const& report, table_model const& table,
+[[nodiscard]] std::string hidden_columns(a_document auto const& report, a_table auto const& table,
                                          std::size_t shown) {
     std::string hidden;
     for (std::size_t i = shown; i < table.columns.size(); ++i)
@@ -60,7 +60,7 @@ namespace detail {
 
 /// What has to be known to read the table, each a sentence of its own.
 [[nodiscard]] std::vector<std::string> notes_of(a_document auto const& report,
-                                                table_model const& table, std::size_t shown) {
+                                                a_table auto const& table, std::size_t shown) {
     constexpr std::size_t most_warnings = 5;
     std::vector<std::string> notes;
     if (!report.facts.complete)

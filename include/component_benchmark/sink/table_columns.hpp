@@ -24,7 +24,7 @@ namespace component_benchmark::detail {
 }
 
 /// Makes the legend explain a mark.
-inline void note_mark(std::string_view mark, table_model& table) {
+void note_mark(std::string_view mark, a_table auto& table) {
     table.has_reused = table.has_reused || mark == reused_mark;
     table.has_bounds = table.has_bounds || mark == bound_mark;
     table.has_estimates = table.has_estimates || mark == estimated_mark;
@@ -41,7 +41,7 @@ inline void note_mark(std::string_view mark, table_model& table) {
 
 /// Adds a column with a cell a row, made by `describe(node)`; says whether it has any value.
 template<class Describe>
-bool add_column(table_model& table, table_column added, Describe describe) {
+bool add_column(a_table auto& table, table_column added, Describe describe) {
     bool any = false;
     for (auto const& row : table.rows) {
         auto& cell = added.cells.emplace_back();
@@ -58,13 +58,13 @@ bool add_column(table_model& table, table_column added, Describe describe) {
     return any;
 }
 
-inline void note_missing(table_model& table) {
+void note_missing(a_table auto& table) {
     for (auto const& column : table.columns)
         for (auto const& cell : column.cells)
             table.has_missing = table.has_missing || cell.text == text::no_value;
 }
 
-void add_numbers(a_document auto const& report, column const* from, table_model& table) {
+void add_numbers(a_document auto const& report, column const* from, a_table auto& table) {
     if (from == nullptr)
         return;
     double const total = from->id == "self_ms" ? root_total(report) : 0.0;
@@ -95,7 +95,7 @@ void add_numbers(a_document auto const& report, column const* from, table_model&
     table.no_values.push_back(text::printable(from->id + why));
 }
 
-void add_share(a_document auto const& report, table_model& table) {
+void add_share(a_document auto const& report, a_table auto& table) {
     double const total = root_total(report);
     if (total <= 0.0)
         return;
@@ -109,7 +109,7 @@ void add_share(a_document auto const& report, table_model& table) {
     });
 }
 
-void add_shapes(a_document auto const& report, table_model& table) {
+void add_shapes(a_document auto const& report, a_table auto& table) {
     add_column(table, {"in_shapes", "Input shapes", "", true, {}}, [&](std::size_t row) {
         return table_cell{text::printable(report.nodes[row].in_shapes)};
     });

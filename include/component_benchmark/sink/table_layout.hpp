@@ -76,7 +76,7 @@ private:
 }
 
 /// As many of the first columns as fit; what is left goes to the names, then to the texts.
-[[nodiscard]] inline fitted_table fit(table_model const& table, std::size_t width) {
+[[nodiscard]] fitted_table fit(a_table auto const& table, std::size_t width) {
     constexpr std::size_t shortest_text = 16;
     fitted_table fitted{width, 1, calls_label.size(), {}};
     std::size_t natural_name = 1;
@@ -108,8 +108,8 @@ private:
     return fitted;
 }
 
-inline void print_heading(std::string& out, table_model const& table, fitted_table const& fitted,
-                          bool coloured) {
+void print_heading(std::string& out, a_table auto const& table, fitted_table const& fitted,
+                   bool coloured) {
     std::vector<std::vector<std::string>> headings;
     std::size_t height = 1;
     for (std::size_t i = 0; i < fitted.column_widths.size(); ++i) {
@@ -154,8 +154,8 @@ inline void print_name(table_line& line, table_row const& row, std::size_t width
     }
 }
 
-inline void print_row(std::string& out, table_model const& table, fitted_table const& fitted,
-                      std::size_t index, bool coloured) {
+void print_row(std::string& out, a_table auto const& table, fitted_table const& fitted,
+               std::size_t index, bool coloured) {
     auto const& row = table.rows[index];
     table_line line{out, coloured};
     print_name(line, row, fitted.name_width);

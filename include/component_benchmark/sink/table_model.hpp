@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -51,6 +52,10 @@ struct table_model {
     bool has_negative_self = false;
     bool has_missing = false;
 };
+
+/// As `a_document`: functions that take it so are compiled where they are used.
+template<class T>
+concept a_table = std::same_as<T, table_model>;
 
 [[nodiscard]] bool is_row(a_document auto const& report, std::ptrdiff_t index) noexcept {
     return index >= 0 && static_cast<std::size_t>(index) < report.nodes.size();

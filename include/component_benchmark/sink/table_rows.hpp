@@ -52,7 +52,7 @@ namespace component_benchmark::detail {
 }
 
 /// Adds the rows that are shown and counts the others.
-void add_rows(a_document auto const& report, table_model& table) {
+void add_rows(a_document auto const& report, a_table auto& table) {
     std::vector<std::size_t> indents(report.nodes.size(), 0);
     for (std::size_t i = 0; i < report.nodes.size(); ++i) {
         auto const& of = report.nodes[i];
