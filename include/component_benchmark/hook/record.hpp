@@ -81,12 +81,19 @@ protected:
     return nullptr;
 }
 
-/// Who records a call of `module` on this thread, or null: at any time but while a profile captures
+/// Who records a call of `self` on this thread, or null: at any time but while a profile captures
 /// this is one branch.
-[[nodiscard]] inline recorder* listener(torch::nn::Module const& module) {
+template<class Self>
+[[nodiscard]] recorder* listener(Self const& self) {
+    static_assert(std::is_base_of_v<torch::nn::Module, Self>,
+                  "component_benchmark: CB_FORWARD and CB_CALL belong into member functions of a "
+                  "class derived from torch::nn::Module");
     if (capturing.load(std::memory_order_relaxed) == nullptr) [[likely]]
         return nullptr;
-    return listener_or_miss(module);
+    if constexpr (std::is_base_of_v<torch::nn::Module, Self>)
+        return listener_or_miss(self);
+    else
+        return nullptr;
 }
 
 /// Lets a recorder listen on this thread while it lives.
@@ -111,9 +118,6 @@ public:
 template<class Self>
 [[nodiscard]] callee callee_of(Self& self) noexcept {
     using module_class = std::remove_cv_t<Self>;
-    static_assert(std::is_base_of_v<torch::nn::Module, module_class>,
-                  "component_benchmark: CB_FORWARD and CB_CALL belong into member functions of a "
-                  "class derived from torch::nn::Module");
     return {const_cast<module_class*>(&self), &typeid(module_class)};
 }
 
