@@ -223,13 +223,13 @@ TEST_CASE("what was compared is not cut off at a hundred columns") {
                 cell.value = 0.0;
     std::vector<std::string> const compared{"161 parameters", "159 buffers", "3 arguments",
                                             "generators"};
-    report.facts.unchanged = {true, compared, {"unregistered tensors"}, {"a", "b", "c"}};
+    report.facts.unchanged = {true, compared, {"undeclared state"}, {"a", "b", "c"}};
     auto summary = cb::to_summary(report, 100);
     CHECK(contains(summary, "\nmodel state: 3 tensors that had changed put back, then equal by "));
     std::replace(summary.begin(), summary.end(), '\n', ' ');
     CHECK(contains(summary,
                    "by value (161 parameters, 159 buffers, 3 arguments, generators); "
-                   "not compared: unregistered tensors read next"));
+                   "not compared: undeclared state read next"));
     report.facts.unchanged.not_compared.assign(100, "a tensor on another device");
     report.facts.unchanged.changed.clear();
     summary = cb::to_summary(report, 100);

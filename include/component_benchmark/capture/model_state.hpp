@@ -245,7 +245,7 @@ private:
         if (!declared_.is_comparable())
             report_.not_compared.emplace_back(
                 "declared members of types that cannot be compared (put back)");
-        report_.not_compared.emplace_back("state that is neither registered nor declared");
+        report_.not_compared.emplace_back("undeclared state");
         compare_registrations();
     }
 
