@@ -66,9 +66,9 @@ public:
     }
 
     /// One forward (two when a call edits its arguments) with every submodule's calls recorded.
-    [[nodiscard]] std::unique_ptr<capture::captured_model<>> capture(options const& wishes) {
+    [[nodiscard]] std::unique_ptr<capture::captured_model> capture(options const& wishes) {
         auto& module = provider_detail::module_of(model_);
-        return std::make_unique<capture::captured_model<>>(
+        return std::make_unique<capture::captured_model>(
             module, batch(), wishes,
             [&](capture::session& listener) { return step(module, listener); });
     }
