@@ -294,9 +294,8 @@ TEST_CASE("calls that differ in mode or in needed gradients are measured apart",
     CHECK(toggles.dropout->is_training());
 
     Twice twice;
-    captured.reset();
-    captured = cb::provide(twice, x).loss(sum_of).capture({});
-    visit(*captured, "linear", [&](auto& one) {
+    auto const again = cb::provide(twice, x).loss(sum_of).capture({});  // gone before the model
+    visit(*again, "linear", [&](auto& one) {
         REQUIRE(one.calls().size() == 2);
         for (std::size_t index = 0; index < 2; ++index) {
             auto replay = one.calls()[index].replay();
