@@ -286,7 +286,7 @@ TEST_CASE("grad mode and autocast at a replay are those of the call", "[capture]
     Detached net;
     auto const x = at::rand({2, 4});
     auto const ids = at::arange(4).view({2, 2});
-    std::unique_ptr<cb::capture::captured_model<>> captured;
+    std::unique_ptr<cb::capture::captured_model> captured;
     {
         torch::NoGradGuard const no_grad;
         captured.reset();

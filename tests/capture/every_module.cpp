@@ -822,13 +822,13 @@ private:
         }
     }
 
-    std::unique_ptr<cb::capture::captured_model<>> capture(tensors& inputs) {
+    std::unique_ptr<cb::capture::captured_model> capture(tensors& inputs) {
         if (has_loss_)
             return cb::provide(model_, inputs).loss(weighted_sum).capture({});
         return cb::provide(model_, inputs).capture({});
     }
 
-    void check_calls(cb::capture::captured_model<> const& captured) {
+    void check_calls(cb::capture::captured_model const& captured) {
         auto const& nodes = captured.nodes();
         auto const calls = captured.calls();
         std::vector<std::int64_t> of_child;
@@ -852,7 +852,7 @@ private:
         CHECK(captured.environment().warnings.empty());
     }
 
-    void check_replays(cb::capture::captured_model<>& captured) {
+    void check_replays(cb::capture::captured_model& captured) {
         captured.for_each([&](std::size_t row, cb::capture::component& component) {
             INFO("component '" << component.path() << "' (" << component.type() << ")");
             if (captured.nodes()[row].calls > 0)

@@ -33,14 +33,14 @@
 namespace component_benchmark::capture {
 
 /// The captured calls of a model. The model's state is put back by `put_back`, at the latest when
-/// this object dies. A `Step` runs the model's forward under `listener` and gives the loss,
-/// undefined when there is none. A template, so that a file which runs no pipeline does not pay for
-/// it.
-template<class Step = c10::function_ref<at::Tensor(session& listener)>>
-class captured_model {
+/// this object dies. A `Step` runs the model's forward under a session and gives the loss,
+/// undefined when there is none. (A template as `basic_session` is.)
+template<class Step>
+class basic_captured_model {
 public:
-    captured_model(torch::nn::Module& root, std::vector<at::Tensor> const& batch,
-                   options const& wishes, Step run, std::vector<declared_module> declared = {})
+    basic_captured_model(torch::nn::Module& root, std::vector<at::Tensor> const& batch,
+                         options const& wishes, Step run,
+                         std::vector<declared_module> declared = {})
         : only_{wishes.busy},
           declared_{std::move(declared)},
           tree_{root, {}, declared_},
@@ -230,16 +230,13 @@ private:
 
     [[nodiscard]] std::vector<std::size_t> breadth_first() const {
         auto const& nodes = tree_.nodes();
-        std::vector<std::vector<std::size_t>> levels;
-        for (std::size_t row = 0; row < nodes.size(); ++row)
-            if (nodes[row].alias_of == node::none && wanted_->measured(row)) {
-                if (levels.size() <= nodes[row].depth)
-                    levels.resize(nodes[row].depth + 1);
-                levels[nodes[row].depth].push_back(row);
-            }
         std::vector<std::size_t> order;
-        for (auto const& level : levels)
-            order.insert(order.end(), level.begin(), level.end());
+        for (std::size_t row = 0; row < nodes.size(); ++row)
+            if (nodes[row].alias_of == node::none && wanted_->measured(row))
+                order.push_back(row);
+        std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return nodes[a].depth < nodes[b].depth;
+        });
         return order;
     }
 
@@ -291,5 +288,7 @@ private:
     bool has_gradients_ = false;
     bool sees_libtorch_;
 };
+
+using captured_model = basic_captured_model<c10::function_ref<at::Tensor(session& listener)>>;
 
 }  // namespace component_benchmark::capture

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -125,9 +125,9 @@ public:
 
 private:
     static std::vector<at::Tensor> each_once(std::vector<at::Tensor> tensors) {
-        std::unordered_map<void const*, std::size_t> seen;  // by address
+        std::unordered_set<void const*> seen;  // by address
         std::erase_if(tensors, [&](at::Tensor const& tensor) {
-            return !seen.emplace(tensor.unsafeGetTensorImpl(), 0).second;
+            return !seen.insert(tensor.unsafeGetTensorImpl()).second;
         });
         return tensors;
     }

@@ -12,7 +12,7 @@
 #include <deque>
 #include <optional>
 #include <typeinfo>
-#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -67,10 +67,10 @@ struct call_order {
 [[nodiscard]] buffer_values buffers_of(captured_calls auto const& calls,
                                        std::vector<std::size_t> const& pass) {
     buffer_values buffers;
-    std::unordered_map<void const*, std::size_t> known;  // by address
+    std::unordered_set<void const*> known;  // by address
     for (auto const number : pass)
         for (auto const& entry : calls[number].context->buffers)
-            if (known.emplace(entry.first.unsafeGetTensorImpl(), 0).second)
+            if (known.insert(entry.first.unsafeGetTensorImpl()).second)
                 buffers.push_back(entry);
     return buffers;
 }

@@ -43,11 +43,11 @@ template<class Root>
 /// A captured model that hands out what is declared in CB_COMPONENTS, and the root, as
 /// `typed_component`s of their classes, and the rest as `component`s.
 template<class Root>
-class walked_model : public captured_model<> {
+class walked_model : public captured_model {
 public:
     template<class Step>
     walked_model(Root& root, std::vector<at::Tensor> const& batch, options const& wishes, Step step)
-        : captured_model<>{root, batch, wishes, step, declared_in(root)}, root_{root} {}
+        : captured_model{root, batch, wishes, step, declared_in(root)}, root_{root} {}
 
     template<class Visit>
     void for_each(Visit&& visit) {
@@ -63,7 +63,7 @@ public:
         add(root_);
         hook::walk_components(
             root_, [&](torch::nn::Module&, std::string const&, auto& child) { add(child); });
-        captured_model<>::for_each([&](std::size_t row, component& found) {
+        captured_model::for_each([&](std::size_t row, component& found) {
             auto const known = typed.find(&found.module());
             if (found.is_region() || known == typed.end())
                 visit(row, found);

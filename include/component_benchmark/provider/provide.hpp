@@ -75,7 +75,7 @@ public:
             return std::make_unique<capture::walked_model<module_class>>(module, batch(), wishes,
                                                                          run);
         else
-            return std::make_unique<capture::captured_model<>>(module, batch(), wishes, run);
+            return std::make_unique<capture::captured_model>(module, batch(), wishes, run);
     }
 
 private:

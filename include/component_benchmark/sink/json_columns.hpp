@@ -47,25 +47,19 @@ public:
 
     template<class Row>
     void texts(std::string_view key, std::vector<Row> const& rows, text_of<Row> read) {
-        out_.key(key).begin_array();
-        for (auto const& row : rows)
-            out_.value(strings_.index(read(row)));
-        out_.end();
+        list(key, rows, [&](Row const& row) { out_.value(strings_.index(read(row))); });
     }
     /// Null for an empty text.
     template<class Row>
     void optional_texts(std::string_view key, std::vector<Row> const& rows, text_of<Row> read) {
-        out_.key(key).begin_array();
-        for (auto const& row : rows)
-            read(row).empty() ? out_.null() : out_.value(strings_.index(read(row)));
-        out_.end();
+        list(key, rows, [&](Row const& row) {
+            auto const text = read(row);
+            text.empty() ? out_.null() : out_.value(strings_.index(text));
+        });
     }
     template<class Row>
     void numbers(std::string_view key, std::vector<Row> const& rows, number_of<Row> read) {
-        out_.key(key).begin_array();
-        for (auto const& row : rows)
-            out_.value(read(row));
-        out_.end();
+        list(key, rows, [&](Row const& row) { out_.value(read(row)); });
     }
 
     /// The values of a column, padded with null to `size` rows.
@@ -95,6 +89,14 @@ public:
 private:
     [[nodiscard]] static std::int64_t code(cell const& c) {
         return static_cast<std::int64_t>(c.has_value() ? c.from : origin::unavailable);
+    }
+
+    template<class Row, class Write>
+    void list(std::string_view key, std::vector<Row> const& rows, Write write) {
+        out_.key(key).begin_array();
+        for (auto const& row : rows)
+            write(row);
+        out_.end();
     }
 
     void value(cell const& c, bool integer) {

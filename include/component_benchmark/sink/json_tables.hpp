@@ -36,6 +36,17 @@ namespace component_benchmark::detail {
     return cells;
 }
 
+/// Shapes and dtypes, which nodes and calls both have.
+template<class Row>
+void write_shapes(table_writer& table, std::vector<Row> const& rows) {
+    table.optional_texts("in_shapes", rows,
+                         [](Row const& one) -> std::string_view { return one.in_shapes; });
+    table.optional_texts("out_shapes", rows,
+                         [](Row const& one) -> std::string_view { return one.out_shapes; });
+    table.optional_texts("dtypes", rows,
+                         [](Row const& one) -> std::string_view { return one.dtypes; });
+}
+
 void write_nodes(json_writer& out, string_table& strings, a_document auto const& report) {
     auto const& nodes = report.nodes;
     table_writer table{out.begin_object(), strings};
@@ -52,12 +63,7 @@ void write_nodes(json_writer& out, string_table& strings, a_document auto const&
         n.alias_of == node::none ? out.null() : out.value(n.alias_of);
     out.end();
     table.numbers("calls", nodes, [](node const& n) { return static_cast<std::int64_t>(n.calls); });
-    table.optional_texts("in_shapes", nodes,
-                         [](node const& n) -> std::string_view { return n.in_shapes; });
-    table.optional_texts("out_shapes", nodes,
-                         [](node const& n) -> std::string_view { return n.out_shapes; });
-    table.optional_texts("dtypes", nodes,
-                         [](node const& n) -> std::string_view { return n.dtypes; });
+    write_shapes(table, nodes);
     for (auto const& column : report.columns) {
         if (is_reserved(column.id, {"name", "type", "parent", "end", "status", "reason", "alias_of",
                                     "calls", "in_shapes", "out_shapes", "dtypes"}))
@@ -76,12 +82,7 @@ void write_calls(json_writer& out, string_table& strings, a_document auto const&
     table.numbers("index", calls, [](call const& c) { return static_cast<std::int64_t>(c.index); });
     table.numbers("parent_call", calls,
                   [](call const& c) { return static_cast<std::int64_t>(c.parent_call); });
-    table.optional_texts("in_shapes", calls,
-                         [](call const& c) -> std::string_view { return c.in_shapes; });
-    table.optional_texts("out_shapes", calls,
-                         [](call const& c) -> std::string_view { return c.out_shapes; });
-    table.optional_texts("dtypes", calls,
-                         [](call const& c) -> std::string_view { return c.dtypes; });
+    write_shapes(table, calls);
     table.numbers("recompute", calls,
                   [](call const& c) { return static_cast<std::int64_t>(c.recomputed); });
     for (auto const& column : report.columns)
