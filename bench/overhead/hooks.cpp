@@ -64,7 +64,7 @@ double recorded_call(Tensor const& x) {
     ValueImpl plain;
     HookedValueImpl hooked;
     cb::capture::module_tree const tree{hooked};
-    std::vector<bool> const wanted(1, true);
+    std::vector const wanted(1, cb::capture::call_detail::all());
     auto const base = [&] {
         for (int call = 0; call < calls; ++call)
             bench::keep(plain.forward(x));
@@ -94,7 +94,7 @@ bench::pair_of_times recorded_forward(char const* shape, int repetitions) {
     auto model = models::make_model(made);
     auto const batch = models::make_batch(made);
     cb::capture::module_tree const tree{*model};
-    std::vector<bool> const wanted(tree.nodes().size(), true);
+    std::vector const wanted(tree.nodes().size(), cb::capture::call_detail::all());
     return bench::in_turns([&] { bench::keep(model(batch.dense, batch.sparse)); },
                            [&] {
                                cb::capture::session session{tree, wanted};

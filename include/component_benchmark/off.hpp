@@ -102,6 +102,7 @@ struct options {
     off::filters include = {};
     off::filters exclude = {};
     bool copy_arguments = false;
+    memory_mode memory = memory_mode::one_forward;
     when_busy busy = when_busy::wait;
 };
 

@@ -673,6 +673,10 @@ tensors that_need_gradients(tensors const& all) {
     return some;
 }
 
+std::vector<cb::capture::tensor_look> looks_of(tensors const& all) {
+    return {all.begin(), all.end()};
+}
+
 tensors defined(tensors all) {
     std::erase_if(all, [](at::Tensor const& tensor) { return !tensor.defined(); });
     return all;
@@ -811,8 +815,8 @@ private:
             output_gradients = torch::autograd::grad({loss}, that_need_gradients(outputs));
         }
         for (auto const& seen : observed) {
-            in_shapes_ = cb::capture::shapes_text(defined(seen.inputs));
-            out_shapes_ = cb::capture::shapes_text(seen.outputs);
+            in_shapes_ = cb::capture::shapes_text(looks_of(defined(seen.inputs)));
+            out_shapes_ = cb::capture::shapes_text(looks_of(seen.outputs));
         }
         expected_ = {call_alone(one_, observed[0], {}),
                      call_alone(one_, observed[1], output_gradients)};

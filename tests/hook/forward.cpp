@@ -25,12 +25,14 @@ namespace {
 /// The calls that `run` makes of modules below (and including) `root`.
 struct recording {
     cb::capture::module_tree tree;
-    std::vector<bool> wanted;
+    std::vector<cb::capture::call_detail> wanted;
     cb::capture::session session;
 
     template<class Run>
     recording(nn::Module& root, Run run)
-        : tree{root}, wanted(tree.nodes().size(), true), session{tree, wanted} {
+        : tree{root},
+          wanted(tree.nodes().size(), cb::capture::call_detail::all()),
+          session{tree, wanted} {
         cb::hook::listening const now{session};
         run();
     }

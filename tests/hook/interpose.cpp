@@ -27,7 +27,9 @@ using lines = std::vector<std::string>;
 class recording {
 public:
     explicit recording(nn::Module& root)
-        : tree_{root}, wanted_(tree_.nodes().size(), true), session_{tree_, wanted_} {}
+        : tree_{root},
+          wanted_(tree_.nodes().size(), cb::capture::call_detail::all()),
+          session_{tree_, wanted_} {}
 
     /// What `run` returns or throws comes through.
     template<class Run>
@@ -63,7 +65,7 @@ private:
     }
 
     cb::capture::module_tree tree_;
-    std::vector<bool> wanted_;
+    std::vector<cb::capture::call_detail> wanted_;
     cb::capture::session session_;
 };
 
@@ -377,7 +379,7 @@ TEST_CASE("a normalisation layer that throws leaves no open call", "[hook]") {
     CHECK(error_of([&] { fourth.of([&] { return model.norm(at::randn({1, 3})); }); }) != "");
     CHECK(fourth.of([&] { return model.norm(good); }).defined());
     CHECK(fourth.calls() == lines{"norm(BatchNorm1d), threw", "norm(BatchNorm1d)"});
-    CHECK(fourth[1].inputs.front().is_same(good));
+    CHECK(fourth[1].inputs.front().is_same({good}));
     CHECK_FALSE(fourth.has_open_call());
 }
 

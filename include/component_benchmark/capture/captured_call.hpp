@@ -4,6 +4,7 @@
 #include <component_benchmark/capture/declared_state.hpp>
 #include <component_benchmark/capture/generators.hpp>
 #include <component_benchmark/capture/tensor_bytes.hpp>
+#include <component_benchmark/capture/tensor_look.hpp>
 #include <component_benchmark/capture/training_flags.hpp>
 #include <component_benchmark/hook/stored_call.hpp>
 
@@ -20,6 +21,25 @@
 #include <vector>
 
 namespace component_benchmark::capture {
+
+/// How much of a row's calls is kept; none of it: they are only counted.
+struct call_detail {
+    bool looks = false;      ///< of arguments and results
+    bool context = false;    ///< what a replay finds around it
+    bool arguments = false;  ///< their memory stays
+    bool gradients = false;  ///< that the loss sends to the results
+
+    static constexpr call_detail all() noexcept { return {true, true, true, true}; }
+
+    constexpr call_detail& operator|=(call_detail const& other) noexcept {
+        looks = looks || other.looks;
+        context = context || other.context;
+        arguments = arguments || other.arguments;
+        gradients = gradients || other.gradients;
+        return *this;
+    }
+    bool operator==(call_detail const&) const = default;
+};
 
 /// Buffers and their values at one moment; the values are shared by calls that saw the same.
 using buffer_values = std::vector<std::pair<at::Tensor, at::Tensor>>;
@@ -50,12 +70,12 @@ struct basic_captured_call {
 
     std::unique_ptr<hook::stored_call> stored;
     std::optional<Context> context;
-    std::vector<std::uint32_t> versions;  ///< of `inputs` at entry
-    bool edits_arguments = false;         ///< the call itself wrote to an argument
-    bool has_own_arguments = false;       ///< they were copied at entry
+    bool edits_arguments = false;     ///< the call itself wrote to an argument
+    bool has_own_arguments = false;   ///< they were copied at entry
+    bool begins_with_tensor = false;  ///< and could be stored
 
-    std::vector<at::Tensor> inputs;                   ///< as given; only while capturing
-    std::vector<at::Tensor> outputs;                  ///< as returned; only while capturing
+    std::vector<tensor_look> inputs;                  ///< as given; only while capturing
+    std::vector<tensor_look> outputs;                 ///< as returned; only while capturing
     std::vector<torch::autograd::Edge> output_edges;  ///< only while capturing
     bool has_gradients = false;                       ///< the loss was given
     std::vector<at::Tensor> gradients;  ///< of the outputs, undefined where the loss needs none
@@ -83,15 +103,10 @@ struct basic_captured_call {
         has_own_arguments = true;
     }
 
-    void note_versions() {
-        for (auto const& input : inputs)
-            versions.push_back(version_of(input));
-    }
-
-    /// A version counter of an argument has moved since `note_versions`.
+    /// A version counter of an argument has moved since it was given.
     [[nodiscard]] bool arguments_moved() const {
-        for (std::size_t position = 0; position < inputs.size(); ++position)
-            if (versions[position] != version_of(inputs[position]))
+        for (auto const& input : inputs)
+            if (input.was_written())
                 return true;
         return false;
     }

@@ -52,8 +52,8 @@ struct call_order {
     for (std::size_t position = 0; position < children.size(); ++position) {
         auto const number = siblings[begin + position];
         auto const& call = calls[number];
-        auto const fits = call.row == children[position] && call.replayable() &&
-                          call.inputs.size() == 1 && call.stored->begins_with_tensor() &&
+        auto const fits = call.row == children[position] && call.finished && call.opaque.empty() &&
+                          call.inputs.size() == 1 && call.begins_with_tensor &&
                           (position + 1 == children.size() || call.outputs.size() == 1) &&
                           (position == 0 || calls[pass.back()].outputs[0].is_same(call.inputs[0]));
         if (!fits)
@@ -81,7 +81,7 @@ struct call_order {
     auto const& given = calls[chain.front()].inputs[0];
     for (auto const number : chain) {
         auto const& call = calls[number];
-        if (call.edits_arguments && given.has_storage() && call.inputs[0].is_alias_of(given))
+        if (call.edits_arguments && call.inputs[0].shares_memory_with(given))
             return true;
     }
     return false;
@@ -98,21 +98,24 @@ struct call_order {
     call.recomputed = first.recomputed;
     call.makes_graph = first.makes_graph;
     call.finished = true;
-    first.stored->each_argument([&](at::Tensor& input) {
-        call.stored = hook::store<at::Tensor, at::Tensor>(
-            module,
-            [](torch::nn::SequentialImpl& self, at::Tensor value) {
-                return self.forward(std::move(value));
-            },
-            input);
-    });
     call.autocast = first.autocast;
-    training_flags training;
-    for (auto const number : chain)
-        training.append(calls[number].context->training);
-    call.context.emplace(call_context{first.context->generators, first.context->thread,
-                                      std::move(training), buffers_of(calls, chain),
-                                      first.context->declared});
+    call.begins_with_tensor = true;
+    if (first.stored != nullptr) {
+        first.stored->each_argument([&](at::Tensor& input) {
+            call.stored = hook::store<at::Tensor, at::Tensor>(
+                module,
+                [](torch::nn::SequentialImpl& self, at::Tensor value) {
+                    return self.forward(std::move(value));
+                },
+                input);
+        });
+        training_flags training;
+        for (auto const number : chain)
+            training.append(calls[number].context->training);
+        call.context.emplace(call_context{first.context->generators, first.context->thread,
+                                          std::move(training), buffers_of(calls, chain),
+                                          first.context->declared});
+    }
     call.edits_arguments = writes_input(calls, chain);
     call.has_own_arguments = first.has_own_arguments;
     call.inputs = first.inputs;
@@ -125,11 +128,11 @@ struct call_order {
 
 }  // namespace detail
 
-/// Adds the calls of every Sequential of which `wanted` has a flag behind `calls`, and makes them
-/// the parents of their children's calls. Where a call of a first child is not the begin of such a
-/// pass, that Sequential gets no call at all.
+/// Adds the calls of every Sequential that `wanted` wants more of than a count behind `calls`, and
+/// makes them the parents of their children's calls. Where a call of a first child is not the begin
+/// of such a pass, that Sequential gets no call at all.
 void infer_sequentials(module_tree const& tree, captured_calls auto& calls,
-                       std::vector<bool> const& wanted) {
+                       std::vector<call_detail> const& wanted) {
     detail::call_order const order{calls};
     auto const recorded = calls.size();
     std::vector<std::size_t> parents(recorded);
@@ -140,7 +143,7 @@ void infer_sequentials(module_tree const& tree, captured_calls auto& calls,
     }
     std::vector<bool> taken(recorded);
     for (std::size_t row = 0; row < tree.nodes().size(); ++row) {
-        if (!wanted[row] || tree.nodes()[row].alias_of != node::none ||
+        if (!wanted[row].looks || tree.nodes()[row].alias_of != node::none ||
             !is_sequential(tree.module(row)))
             continue;
         std::vector<std::size_t> children;

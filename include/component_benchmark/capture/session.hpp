@@ -25,13 +25,13 @@ namespace component_benchmark::capture {
 template<class Tree>
 class basic_session final : public hook::recorder {
 public:
-    /// `wanted` has a flag for each row: store its calls, or only count them. Calls whose numbers
+    /// `wanted` says for each row how much of its calls is kept. Calls whose numbers
     /// are in `copied` get arguments of their own at once, because something edits them later.
     /// `declared`, if given, is told of modules that declare state.
-    basic_session(Tree const& tree, std::vector<bool> const& wanted, std::vector<bool> copied = {},
+    basic_session(Tree const& tree, std::vector<call_detail> wanted, std::vector<bool> copied = {},
                   declared_states* declared = nullptr)
         : tree_{tree},
-          wanted_{wanted},
+          wanted_{std::move(wanted)},
           copied_{std::move(copied)},
           declared_{declared},
           counts_(tree.nodes().size()),
@@ -65,7 +65,7 @@ public:
         call.autocast = at::autocast::is_autocast_enabled(at::kCPU) ||
                         at::autocast::is_autocast_enabled(at::kCUDA);
         open_.push_back({who, static_cast<std::ptrdiff_t>(number), call.parent});
-        if (wanted_[call.row])
+        if (wanted_[call.row].looks)
             store(call, number, *who.module, make, why_not);
     }
 
@@ -75,15 +75,17 @@ public:
             return;
         call->finished = true;
         deepest_failure_ = nullptr;  // if there was one below, it was caught
-        if (call->stored == nullptr)
+        if (!wanted_[call->row].looks || !call->opaque.empty())
             return;
         call->edits_arguments = call->edits_arguments || call->arguments_moved();
+        auto const with_edges = wanted_[call->row].gradients;
         try {
             each([&](at::Tensor& output) {
-                call->outputs.push_back(output);
-                call->output_edges.push_back(output.requires_grad()
-                                                 ? torch::autograd::impl::gradient_edge(output)
-                                                 : torch::autograd::Edge{});
+                call->outputs.emplace_back(output);
+                if (with_edges)
+                    call->output_edges.push_back(output.requires_grad()
+                                                     ? torch::autograd::impl::gradient_edge(output)
+                                                     : torch::autograd::Edge{});
             });
         } catch (...) {
             give_up(*call, "its result threw while it was looked at: " + current_failure());
@@ -176,15 +178,19 @@ private:
                 return;
             }
             bool inference = false;
+            call.begins_with_tensor = call.stored->begins_with_tensor();
             call.stored->each_argument([&](at::Tensor& tensor) {
-                call.inputs.push_back(tensor);
+                call.inputs.emplace_back(tensor);
                 inference = inference || tensor.is_inference();
             });
             // no version counter tells whether an inference tensor is edited
             call.edits_arguments = inference;
-            if (inference || (number < copied_.size() && copied_[number]))
+            if (!wanted_[call.row].arguments)
+                call.stored.reset();
+            else if (inference || (number < copied_.size() && copied_[number]))
                 call.copy_arguments();
-            call.note_versions();
+            if (!wanted_[call.row].context)
+                return;
             auto const& below = parts_of(call.row, module);
             call.context.emplace(call_context{generators_now(), at::ThreadLocalState{},
                                               training_flags{below.modules},
@@ -259,7 +265,7 @@ private:
     }
 
     Tree const& tree_;
-    std::vector<bool> const& wanted_;
+    std::vector<call_detail> wanted_;
     std::vector<bool> copied_;
     declared_states* declared_;
     bool found_state_ = false;

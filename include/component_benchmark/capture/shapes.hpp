@@ -2,6 +2,7 @@
 #pragma once
 
 #include <component_benchmark/capture/captured_call.hpp>
+#include <component_benchmark/capture/tensor_look.hpp>
 
 #include <c10/core/ScalarType.h>
 
@@ -13,11 +14,11 @@
 namespace component_benchmark::capture {
 
 /// "[32, 64]"
-[[nodiscard]] inline std::string shape_text(at::Tensor const& tensor) {
-    if (tensor.is_nested())
+[[nodiscard]] inline std::string shape_text(tensor_look const& tensor) {
+    if (tensor.is_nested)
         return "[nested]";
     std::string text = "[";
-    for (auto const size : tensor.sizes()) {
+    for (auto const size : tensor.sizes) {
         if (text.size() > 1)
             text += ", ";
         text += std::to_string(size);
@@ -26,12 +27,12 @@ namespace component_benchmark::capture {
 }
 
 /// "float32", as Python's torch names it without its prefix.
-[[nodiscard]] inline std::string dtype_text(at::Tensor const& tensor) {
-    return c10::getDtypeNames(tensor.scalar_type()).first;
+[[nodiscard]] inline std::string dtype_text(tensor_look const& tensor) {
+    return c10::getDtypeNames(tensor.dtype).first;
 }
 
 /// "[32, 64], [32, 8]"
-[[nodiscard]] inline std::string shapes_text(std::vector<at::Tensor> const& tensors) {
+[[nodiscard]] inline std::string shapes_text(std::vector<tensor_look> const& tensors) {
     std::string text;
     for (auto const& tensor : tensors)
         text += (text.empty() ? "" : ", ") + shape_text(tensor);
@@ -39,7 +40,7 @@ namespace component_benchmark::capture {
 }
 
 /// Each dtype once, in order of appearance: "float32, int64".
-[[nodiscard]] inline std::string dtypes_text(std::vector<at::Tensor> const& tensors) {
+[[nodiscard]] inline std::string dtypes_text(std::vector<tensor_look> const& tensors) {
     std::vector<std::string> seen;
     for (auto const& tensor : tensors)
         if (auto name = dtype_text(tensor); std::find(seen.begin(), seen.end(), name) == seen.end())
@@ -50,12 +51,11 @@ namespace component_benchmark::capture {
     return text;
 }
 
-inline void add_meta(std::string& text, at::Tensor const& tensor) {
-    text += dtype_text(tensor) + shape_text(tensor) + tensor.device().str();
-    if (tensor.layout() == c10::kStrided && !tensor.is_nested())
-        for (auto const stride : tensor.strides())
-            text += ',' + std::to_string(stride);
-    text += tensor.requires_grad() ? "g;" : ";";
+inline void add_meta(std::string& text, tensor_look const& tensor) {
+    text += dtype_text(tensor) + shape_text(tensor) + tensor.device.str();
+    for (auto const stride : tensor.strides)
+        text += ',' + std::to_string(stride);
+    text += tensor.requires_grad ? "g;" : ";";
 }
 
 /// What makes two calls of a module cost the same: the looks of inputs and outputs, which gradients

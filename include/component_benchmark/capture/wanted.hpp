@@ -1,6 +1,7 @@
-// options -> CAPTURE: which rows are measured, and which are recorded to that end
+// options -> CAPTURE: which rows are measured, and what is recorded to that end
 #pragma once
 
+#include <component_benchmark/capture/captured_call.hpp>
 #include <component_benchmark/capture/component.hpp>
 #include <component_benchmark/capture/module_tree.hpp>
 #include <component_benchmark/capture/sequential.hpp>
@@ -8,6 +9,7 @@
 #include <component_benchmark/core/filter.hpp>
 #include <component_benchmark/core/options.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -23,21 +25,39 @@ template<class Tree>
 class basic_wanted_rows {
 public:
     basic_wanted_rows(Tree const& tree, options wishes)
-        : tree_{tree},
-          wishes_{std::move(wishes)},
-          measured_(tree.nodes().size()),
-          recorded_(tree.nodes().size()) {
+        : tree_{tree}, wishes_{std::move(wishes)}, measured_(tree.nodes().size()) {
         filters::check(wishes_.include, "include");
         filters::check(wishes_.exclude, "exclude");
         count_parameters();
         choose();
-        for (std::size_t row = 0; row < measured_.size(); ++row)
-            if (measured_[row] && nodes()[row].alias_of == node::none)
-                record(row);
     }
 
-    /// A flag for each row: its calls are stored, not only counted.
-    [[nodiscard]] std::vector<bool> const& recorded() const noexcept { return recorded_; }
+    /// What is to be kept of each row's calls, so that `rows` can be replayed.
+    [[nodiscard]] std::vector<call_detail> details(std::vector<std::size_t> const& rows) const {
+        std::vector<call_detail> found(nodes().size());
+        for (auto const row : rows)
+            add(found, row, call_detail::all());
+        return found;
+    }
+
+    /// The same so that no more is known of `rows` than what their calls looked like.
+    [[nodiscard]] std::vector<call_detail> outline(std::vector<std::size_t> const& rows) const {
+        auto found = details(rows);
+        for (auto& detail : found)
+            detail = {.looks = detail.looks};
+        return found;
+    }
+
+    /// The rows that are measured, an alias not counted, breadth-first: one list for each level.
+    [[nodiscard]] std::vector<std::vector<std::size_t>> levels() const {
+        std::vector<std::vector<std::size_t>> found;
+        for (std::size_t row = 0; row < nodes().size(); ++row)
+            if (measured_[row] && nodes()[row].alias_of == node::none) {
+                found.resize((std::max)(found.size(), nodes()[row].depth + 1));
+                found[nodes()[row].depth].push_back(row);
+            }
+        return found;
+    }
 
     [[nodiscard]] bool measured(std::size_t row) const { return measured_[row]; }
 
@@ -108,16 +128,22 @@ private:
         }
     }
 
-    // The calls of a Sequential are inferred from those of its children.
-    void record(std::size_t row) {
+    // The calls of a Sequential are inferred from those of its children: the arguments are the
+    // first one's, the results the last one's.
+    void add(std::vector<call_detail>& found, std::size_t row, call_detail const& detail) const {
         if (nodes()[row].alias_of != node::none)
             row = static_cast<std::size_t>(nodes()[row].alias_of);
-        if (recorded_[row])
+        auto const before = found[row];
+        found[row] |= detail;
+        if (found[row] == before || !is_sequential(tree_.module(row)))
             return;
-        recorded_[row] = true;
-        if (is_sequential(tree_.module(row)))
-            for (auto child = row + 1; child < nodes()[row].end; child = nodes()[child].end)
-                record(child);
+        auto const end = nodes()[row].end;
+        for (auto child = row + 1; child < end; child = nodes()[child].end)
+            add(found, child,
+                {.looks = true,
+                 .context = detail.context,
+                 .arguments = detail.arguments && child == row + 1,
+                 .gradients = detail.gradients && nodes()[child].end == end});
     }
 
     void look_for(std::string const& list, filter const& one) {
@@ -155,7 +181,6 @@ private:
     bool calls_known_ = false;
     std::size_t left_ = 0;  // rows to be measured
     std::vector<bool> measured_;
-    std::vector<bool> recorded_;
     std::vector<std::int64_t> parameters_;  // of each row, where a filter asks for them
     std::vector<std::string> warnings_;
 };

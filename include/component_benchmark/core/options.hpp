@@ -13,6 +13,12 @@ namespace component_benchmark {
 /// What a pipeline does while another thread runs one: only one at a time is possible.
 enum class when_busy { wait, refuse };
 
+/// When the inputs of components are captured, and so how many are in memory at once.
+enum class memory_mode {
+    one_forward,    ///< all of them in one forward: the fastest
+    level_by_level  ///< those of one level of the model's tree at a time, a forward for each
+};
+
 /// The optional last argument of a pipeline. A component is measured when it is not deeper than
 /// `depth`, one of `include` fits it or there is none, and none of `exclude` does. The others are
 /// rows marked `filtered`.
@@ -26,6 +32,8 @@ struct options {
     /// Copy every argument when it is captured. Off, only those are copied (in a second capture
     /// pass) whose version counter moves later; that misses writes through raw pointers.
     bool copy_arguments = false;
+
+    memory_mode memory = memory_mode::one_forward;
 
     when_busy busy = when_busy::wait;
 };

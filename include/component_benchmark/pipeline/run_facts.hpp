@@ -64,6 +64,8 @@ template<class Options>
     auto const unlimited = wishes.depth == (std::numeric_limits<std::size_t>::max)();
     facts.options = {{"depth", unlimited ? "all" : std::to_string(wishes.depth)},
                      {"copy_arguments", wishes.copy_arguments ? "true" : "false"}};
+    if (wishes.memory == memory_mode::level_by_level)
+        facts.options.emplace_back("memory", "level by level");
     if (!wishes.include.empty())
         facts.options.emplace_back("include", filters::text_of(wishes.include));
     if (!wishes.exclude.empty())
