@@ -44,6 +44,7 @@ struct settings {
     std::vector<std::string> include;
     std::vector<std::string> exclude;
     int threads = 0;
+    bool level_by_level = false;
 };
 
 // A filter for each path; "." is the root.
@@ -56,11 +57,14 @@ std::vector<cb::filter> filters_of(std::vector<std::string> const& paths) {
 
 // What is measured and where it goes: this is all a program writes to be profiled.
 auto make_pipeline(settings const& wishes) {
-    return cb::pipeline{cb::preprocessors{}, cb::profilers{cb::model_size{}, cb::latency{}},
-                        cb::sinks{cb::json{wishes.json}},
-                        cb::options{.depth = wishes.depth,
-                                    .include = filters_of(wishes.include),
-                                    .exclude = filters_of(wishes.exclude)}};
+    return cb::pipeline{
+        cb::preprocessors{}, cb::profilers{cb::model_size{}, cb::latency{}},
+        cb::sinks{cb::json{wishes.json}},
+        cb::options{.depth = wishes.depth,
+                    .include = filters_of(wishes.include),
+                    .exclude = filters_of(wishes.exclude),
+                    .memory = wishes.level_by_level ? cb::memory_mode::level_by_level
+                                                    : cb::memory_mode::one_forward}};
 }
 
 using report = decltype(make_pipeline(settings{})
@@ -213,6 +217,9 @@ settings parse(CLI::App& app, int argc, char** argv) {
                 "measure only components whose path fits, as over_arch or '*.model.**'; . is the "
                 "root; may be given several times");
     add_filters("--exclude", wishes.exclude, "leave out components whose path fits; likewise");
+    app.add_flag(
+        "--level-by-level", wishes.level_by_level,
+        "capture the inputs of one level of the tree at a time: less memory, more forwards");
     app.add_option("--json", wishes.json, "write the report to this file")->check(some("a file"));
     app.add_option("--show", wishes.show,
                    "print the component with this path after the table; . is the root")

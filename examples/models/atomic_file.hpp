@@ -91,10 +91,12 @@ private:
         require(!stream.bad(), file_, ": expected a readable file, given an error while reading");
         check_encoding({text_.data(), text_.size()});
         auto lines = split({text_.data(), text_.size()}, '\n');
-        if (lines.back().empty())
-            lines.pop_back();
-        require(!lines.empty(), file_, ", line 1: expected a header of name:type, given an empty ",
+        require(!text_.empty(), file_, ", line 1: expected a header of name:type, given an empty ",
                 "file");
+        require(lines.back().empty(), file_, ", line ", lines.size(),
+                ": expected a line break at its end, given the end of the file, which may be cut ",
+                "off");
+        lines.pop_back();
         read_header(without_return(lines.front()));
         fields_.reserve((lines.size() - 1) * names_.size());
         for (std::size_t line = 1; line < lines.size(); ++line)

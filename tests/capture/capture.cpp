@@ -396,6 +396,21 @@ TEST_CASE("a Sequential's calls are inferred where that is certain", "[capture]"
     CHECK(captured->put_back().verified);
 }
 
+TEST_CASE("a Sequential as root has the call that it was given", "[capture]") {
+    nn::Sequential net(nn::Linear(4, 4), nn::ReLU(), nn::Linear(4, 4));
+    auto const x = at::rand({3, 4});
+    auto captured = cb::provide(net, x).loss(sum_of).capture({});
+    CHECK(row(*captured, "").calls == 1);
+    CHECK(row(*captured, "0").calls == 1);
+    CHECK(captured->calls().size() == 4);
+    for (auto const& call : captured->calls())
+        CHECK(call.parent_call == (call.row == 0 ? cb::node::none : 0));
+    captured.reset();
+    captured = cb::provide(net, x).loss(sum_of).capture(
+        {.depth = 0, .memory = cb::memory_mode::level_by_level});
+    CHECK(row(*captured, "").calls == 1);
+}
+
 namespace {
 
 struct AliasesImpl : nn::Module {

@@ -175,8 +175,14 @@ TEST_CASE("a malformed table is refused by file, line and column", "[examples]")
           "\"i1\"");
     CHECK(complaint(users, "", ratings) ==
           "ml-100k.item, line 1: expected a header of name:type, given an empty file");
-    CHECK(complaint(users, items, ratings.substr(0, ratings.find('\n'))) ==
+    CHECK(complaint(users, items, ratings.substr(0, ratings.find('\n') + 1)) ==
           "ml-100k.inter, line 2: expected a rating, given none");
+    CHECK(complaint(users, items, ratings.substr(0, ratings.size() - 2)) ==
+          "ml-100k.inter, line 3: expected a line break at its end, given the end of the file, "
+          "which may be cut off");
+    CHECK(complaint(users, items, with(ratings, "3.5", "5")) ==
+          "ml-100k.inter, column 3 (rating): expected ratings of 4 and more and lower ones, given "
+          "only the former");
     temporary_folder const empty;
     CHECK(empty.shortened(complaint_of([&] {
         return models::movielens::load(empty.path()).size();

@@ -3,6 +3,7 @@
 #include <component_benchmark/pipeline/pipeline.hpp>
 #include <component_benchmark/profile/latency.hpp>
 #include <component_benchmark/profile/model_size.hpp>
+#include <component_benchmark/sink/summary.hpp>
 
 namespace cb = component_benchmark;
 
@@ -156,6 +157,10 @@ TEST_CASE("a profiler that throws loses only its own numbers of that row", "[pip
     CHECK_THROWS_WITH(lost.value(), Catch::Matchers::ContainsSubstring("unavailable"));
     CHECK(report["b"].get<thrower>().things.value() == 7);
     CHECK(report["a"].get<cb::latency>().latency_ms.value() == 3.0);
+    CHECK(report["a"].reason() ==
+          "thrower failed: something that is not a std::exception was thrown");
+    CHECK_THAT(cb::to_summary(report.document()),
+               Catch::Matchers::ContainsSubstring("1 partly measured, first: a: thrower failed"));
 }
 
 TEST_CASE("a parent that failed is estimated from its children", "[pipeline]") {
@@ -337,6 +342,21 @@ TEST_CASE("a call within a call of the same module is part of it", "[pipeline]")
     auto const report = pipeline.run(provider);
     CHECK(report["tree"].get<cb::latency>().total_ms.value() == 4.0);
     CHECK(report[""].get<cb::latency>().self_ms.value() == 6.0);
+}
+
+TEST_CASE("a container is the sum of its children's outer calls", "[pipeline]") {
+    fake::provider provider;
+    auto& model = provider.captured;
+    model.add(cb::node::none, "", 1, 10'000'000);
+    model.add(0, "list", 0);
+    model.add(1, "tree", 3, 4'000'000);
+    model.add(1, "leaf", 2, 1'000'000);
+    model.all_calls[2].parent_call = 1;
+    model.all_calls[3].parent_call = 2;
+    cb::pipeline pipeline{cb::preprocessors{}, cb::profilers{fast()}, cb::sinks{}};
+    auto const report = pipeline.run(provider);
+    CHECK(report["list"].get<cb::latency>().total_ms.value() == 6.0);
+    CHECK(report["list"].get<cb::latency>().self_ms.value() == 0.0);
 }
 
 TEST_CASE("the own time of a component that is left out is its caller's", "[pipeline]") {

@@ -84,9 +84,11 @@ public:
                                (times == 1 ? " time" : " times") +
                                ", has no row: register it, or declare it in CB_COMPONENTS of each "
                                "class from the root down to it");
-        return {TORCH_VERSION, parameters.empty() ? "cpu" : parameters.front().device().str(),
+        auto const device =
+            parameters.empty() ? c10::Device{c10::kCPU} : parameters.front().device();
+        return {TORCH_VERSION,         device.str(),
                 at::get_num_threads(), forwards_.has_loss() ? "captured" : "ones",
-                std::move(warnings)};
+                std::move(warnings),   c10::DeviceTypeName(device.type(), /*lower_case=*/true)};
     }
 
     /// All recorded calls as rows of the report.
@@ -153,10 +155,11 @@ private:
         if (nodes.size() > 1 && calls_.all().size() <= 1 &&
             std::count(missed.begin(), missed.end(), 0) ==
                 static_cast<std::ptrdiff_t>(missed.size()))
-            throw error{
-                "no call of a submodule of " + nodes[0].type +
-                " was captured: link component_benchmark::torch, and write "
-                "CB_FORWARD(arguments...); as the first line of the forward of your modules"};
+            throw error{"no call of a submodule of " + nodes[0].type +
+                        " was captured: link component_benchmark::torch, and write "
+                        "CB_FORWARD(arguments...); as the first line of the forward of your "
+                        "modules; calls on "
+                        "other threads are not captured"};
     }
 
     void leave_out() {

@@ -1,6 +1,7 @@
 // CAPTURE: calls of torch::nn::Sequential, whose forward is a template that no hook can see
-// A call is inferred only where it is certain: its children were called in their order, under one
-// parent, each with exactly the tensor that the one before returned.
+// A call is inferred where its children were called in their order, under one parent, each with
+// exactly the tensor that the one before returned. Children that somebody calls by hand in just
+// this way cannot be told from it, and do the same work.
 #pragma once
 
 #include <component_benchmark/capture/captured_call.hpp>
@@ -153,6 +154,9 @@ void infer_sequentials(module_tree const& tree, captured_calls auto& calls,
             continue;
         std::vector<std::vector<std::size_t>> passes;
         for (auto const first : of_row[children.front()]) {
+            auto const maker = calls[first].parent;
+            if (maker != captured_call::none && calls[static_cast<std::size_t>(maker)].row == row)
+                continue;  // the root, whose call is seen
             auto pass = taken[first]
                             ? std::nullopt
                             : detail::pass_from(calls, order, children, first, parents[first]);

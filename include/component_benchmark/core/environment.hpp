@@ -13,6 +13,7 @@ struct environment {
     std::int64_t threads = 0;
     std::string gradients;  ///< of the outputs in a backward: "captured" from a loss, or "ones"
     std::vector<std::string> warnings;
+    std::string device_kind = "cpu";  ///< "cuda" of a device "cuda:0"
 };
 
 }  // namespace component_benchmark

@@ -1,6 +1,10 @@
 // HOOK -> capture: how an argument is kept and given back at a replay
 #pragma once
 
+#include <ATen/core/Dict.h>
+#include <ATen/core/Generator.h>
+#include <ATen/core/List.h>
+#include <ATen/core/ivalue.h>
 #include <c10/util/ArrayRef.h>
 #include <c10/util/OptionalArrayRef.h>
 #include <c10/util/string_view.h>
@@ -19,6 +23,7 @@
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace component_benchmark {
@@ -31,6 +36,28 @@ template<class T>
 inline constexpr bool safe_to_replay = false;
 
 namespace hook {
+
+[[nodiscard]] inline at::Generator own_copy(at::Generator const& generator) {
+    return generator.defined() ? generator.clone() : generator;
+}
+[[nodiscard]] inline std::optional<at::Generator> own_copy(
+    std::optional<at::Generator> const& generator) {
+    return generator ? std::optional{hook::own_copy(*generator)} : std::nullopt;
+}
+
+/// A generator, or an optional one, whose copies have states of their own: a replay leaves the
+/// user's alone.
+template<class T>
+struct kept_generator {
+    T own;
+    kept_generator(T const& generator) : own{hook::own_copy(generator)} {}
+    kept_generator(kept_generator const& other) : own{hook::own_copy(other.own)} {}
+    kept_generator& operator=(kept_generator const&) = delete;
+};
+
+template<class T>
+inline constexpr bool is_generator =
+    std::is_same_v<T, at::Generator> || std::is_same_v<T, std::optional<at::Generator>>;
 
 /// An optional view, kept as an optional owner.
 template<class View, class Owner>
@@ -45,6 +72,25 @@ struct kept_optional_view {
     }
 };
 
+/// A class of a library or of the user's that holds others, none of those named below.
+template<class T>
+concept unnamed_range = std::is_class_v<T> && !std::is_convertible_v<T const&, std::string_view> &&
+                        requires(T const& value) {
+    typename T::value_type;
+    value.begin() != value.end();
+};
+
+template<class T>
+constexpr char const* why_not_element();
+
+template<class T>
+constexpr char const* why_not_range() {
+    if constexpr (unnamed_range<T>)
+        return why_not_element<typename T::value_type>();
+    else
+        return nullptr;
+}
+
 /// Policy for a type: `type` owns what a replay needs, `why_not` says why there can be no replay.
 template<class T>
 struct kept_as {
@@ -55,7 +101,7 @@ struct kept_as {
         : !std::is_copy_constructible_v<T>                  ? "an object that cannot be copied"
         : std::is_polymorphic_v<T> && !std::is_final_v<T>
             ? "a reference to a polymorphic object, whose copy may be cut off"
-            : nullptr;
+            : why_not_range<T>();
 };
 
 template<class T>
@@ -72,8 +118,9 @@ constexpr char const* why_not_element() {
     else if constexpr (kept_as<element>::why_not != nullptr)
         return kept_as<element>::why_not;
     else
-        return std::is_same_v<typename kept_as<element>::type, element> ? nullptr
-                                                                        : "a container of views";
+        return std::is_same_v<typename kept_as<element>::type, element>
+                   ? nullptr
+                   : "a container of views or generators";
 }
 
 template<class... T>
@@ -129,6 +176,8 @@ struct kept_as<std::pair<First, Second>> : kept_container<std::pair<First, Secon
 };
 template<class... T>
 struct kept_as<std::tuple<T...>> : kept_container<std::tuple<T...>, T...> {};
+template<class... T>
+struct kept_as<std::variant<T...>> : kept_container<std::variant<T...>, T...> {};
 template<class Key, class T, class... Rest>
 struct kept_as<std::map<Key, T, Rest...>> : kept_container<std::map<Key, T, Rest...>, Key, T> {};
 template<class Key, class T, class... Rest>
@@ -159,11 +208,42 @@ struct kept_as<std::reference_wrapper<T>> {
     static constexpr char const* why_not = "a std::reference_wrapper";
 };
 
+/// Copies of it are the same object.
+template<class Handle>
+struct kept_handle {
+    using type = Handle;
+    static constexpr char const* why_not = "a handle to a shared object";
+};
+template<class T>
+struct kept_as<c10::List<T>> : kept_handle<c10::List<T>> {};
+template<class Key, class T>
+struct kept_as<c10::Dict<Key, T>> : kept_handle<c10::Dict<Key, T>> {};
+template<>
+struct kept_as<c10::IValue> : kept_handle<c10::IValue> {};
+template<class T, class Null>
+struct kept_as<c10::intrusive_ptr<T, Null>> : kept_handle<c10::intrusive_ptr<T, Null>> {};
+
+template<class T>
+struct kept_with_state {
+    using type = kept_generator<T>;
+    static constexpr char const* why_not = nullptr;
+};
+template<>
+struct kept_as<at::Generator> : kept_with_state<at::Generator> {};
+template<>
+struct kept_as<std::optional<at::Generator>> : kept_with_state<std::optional<at::Generator>> {};
+
 template<class Declared>
 using value_of = std::remove_cvref_t<Declared>;
 
 template<class Declared>
 using kept = typename kept_as<value_of<Declared>>::type;
+
+/// The call may change what the argument refers to, so every replay needs its own copy.
+template<class Declared>
+inline constexpr bool may_be_written = is_generator<value_of<Declared>> ||
+                                       (std::is_lvalue_reference_v<Declared> &&
+                                        !std::is_const_v<std::remove_reference_t<Declared>>);
 
 /// Null when an argument that was declared as `Declared` can be given back at a replay.
 template<class Declared>
@@ -171,11 +251,6 @@ constexpr char const* why_not_kept() {
     using value = value_of<Declared>;
     return safe_to_replay<value> ? nullptr : kept_as<value>::why_not;
 }
-
-/// The call may change what the argument refers to, so every replay needs its own copy.
-template<class Declared>
-inline constexpr bool may_be_written =
-    std::is_lvalue_reference_v<Declared> && !std::is_const_v<std::remove_reference_t<Declared>>;
 
 /// Copies an argument into its owner.
 template<class Declared, class Value>
@@ -192,7 +267,12 @@ template<class Declared, class Value>
 template<class Declared, class Kept>
 [[nodiscard]] decltype(auto) give(Kept& kept) {
     using value = value_of<Declared>;
-    if constexpr (!std::is_same_v<Kept, value>)
+    if constexpr (is_generator<value>) {
+        if constexpr (std::is_lvalue_reference_v<Declared>)
+            return (kept.own);
+        else
+            return value(kept.own);
+    } else if constexpr (!std::is_same_v<Kept, value>)
         return value(kept);  // a view over the owner
     else if constexpr (std::is_lvalue_reference_v<Declared>)
         return (kept);

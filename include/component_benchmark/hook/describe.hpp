@@ -11,6 +11,7 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <variant>
 
 namespace component_benchmark::hook {
 
@@ -50,6 +51,8 @@ void describe_value(std::string& text, T const& value) {
         text += value.has_value() ? '+' : '-';
         if (value.has_value())
             hook::describe_value(text, *value);
+    } else if constexpr (requires { value.own; }) {
+        // of a generator: what it draws costs the same
     } else if constexpr (requires { value.owner; }) {
         hook::describe_value(text, value.owner);
     } else if constexpr (requires { value.begin() != value.end(), *value.begin(); }) {
@@ -57,6 +60,10 @@ void describe_value(std::string& text, T const& value) {
         for (auto const& element : value)
             hook::describe_value(text, element);
         text += ']';
+    } else if constexpr (requires { value.index(), value.valueless_by_exception(); }) {
+        hook::describe_number(text, value.index());
+        if (!value.valueless_by_exception())
+            std::visit([&](auto const& held) { hook::describe_value(text, held); }, value);
     } else if constexpr (requires { std::tuple_size<T>::value; }) {
         std::apply([&](auto const&... elements) { (hook::describe_value(text, elements), ...); },
                    value);

@@ -9,15 +9,11 @@
 #include <ATen/core/Tensor.h>
 #include <c10/util/FunctionRef.h>
 
-#include <array>
-#include <deque>
-#include <list>
-#include <map>
 #include <optional>
 #include <tuple>
-#include <unordered_map>
+#include <type_traits>
 #include <utility>
-#include <vector>
+#include <variant>
 
 namespace component_benchmark {
 
@@ -70,29 +66,27 @@ concept adaptive_softmax_output = requires(T& value) {
 // Class templates, not overloads: a nested container declared later would be missed by lookup.
 template<class T>
 struct visit_as {
-    static void each(T&, tensor_visitor) {}
-};
-
-template<class T>
-struct visit_range {
-    static void each(T& range, tensor_visitor visit) {
-        for (auto& element : range)
-            hook::each_tensor(element, visit);
+    static void each(T& value, tensor_visitor visit) {
+        if constexpr (requires { *value.begin(), value.end(), value.size(); }) {
+            // what stands in a set is const
+            using reference = decltype(*value.begin());
+            if constexpr (std::is_lvalue_reference_v<reference> &&
+                          !std::is_const_v<std::remove_reference_t<reference>> &&
+                          !std::is_scalar_v<std::remove_reference_t<reference>>)
+                for (auto& element : value)
+                    hook::each_tensor(element, visit);
+        }
     }
 };
 
 template<class T>
 struct visit_tuple {
     static void each(T& tuple, tensor_visitor visit) {
-        std::apply([&](auto&... elements) { (hook::each_tensor(elements, visit), ...); }, tuple);
-    }
-};
-
-template<class T>
-struct visit_map {
-    static void each(T& map, tensor_visitor visit) {
-        for (auto& [key, value] : map)
-            hook::each_tensor(value, visit);
+        auto const look = [&]<class Element>(Element& element) {
+            if constexpr (!std::is_const_v<Element>)  // as the key in a map
+                hook::each_tensor(element, visit);
+        };
+        std::apply([&](auto&... elements) { (look(elements), ...); }, tuple);
     }
 };
 
@@ -110,24 +104,17 @@ struct visit_as<std::optional<T>> {
             hook::each_tensor(*value, visit);
     }
 };
-template<class T, class Allocator>
-requires(!std::is_same_v<T, bool>) struct visit_as<std::vector<T, Allocator>>
-    : visit_range<std::vector<T, Allocator>> {
+template<class... T>
+struct visit_as<std::variant<T...>> {
+    static void each(std::variant<T...>& value, tensor_visitor visit) {
+        if (!value.valueless_by_exception())
+            std::visit([&](auto& held) { hook::each_tensor(held, visit); }, value);
+    }
 };
-template<class T, class Allocator>
-struct visit_as<std::deque<T, Allocator>> : visit_range<std::deque<T, Allocator>> {};
-template<class T, class Allocator>
-struct visit_as<std::list<T, Allocator>> : visit_range<std::list<T, Allocator>> {};
-template<class T, std::size_t Size>
-struct visit_as<std::array<T, Size>> : visit_range<std::array<T, Size>> {};
 template<class... T>
 struct visit_as<std::tuple<T...>> : visit_tuple<std::tuple<T...>> {};
 template<class First, class Second>
 struct visit_as<std::pair<First, Second>> : visit_tuple<std::pair<First, Second>> {};
-template<class... T>
-struct visit_as<std::map<T...>> : visit_map<std::map<T...>> {};
-template<class... T>
-struct visit_as<std::unordered_map<T...>> : visit_map<std::unordered_map<T...>> {};
 
 }  // namespace detail
 

@@ -88,6 +88,7 @@ public:
         found.facts = detail::facts_of_run(captured->environment(), options_);
         name_plugins(found.facts);
         broken_.clear();
+        lost_.clear();
         auto const seen = measure(found, *captured);
         found.facts.complete = !interrupted();
         found.nodes = captured->nodes();
@@ -97,6 +98,9 @@ public:
             found.nodes[row].state = status::failed;
             found.nodes[row].reason = why;
         }
+        for (auto const& [row, why] : lost_)
+            if (auto& facts = found.nodes[row]; facts.state == status::ok)
+                facts.reason += (facts.reason.empty() ? "" : "; ") + why;
         found.calls = captured->calls();
         found.facts.model = found.nodes.empty() ? "" : found.nodes.front().type;
         found.facts.unchanged = captured->put_back();
@@ -186,7 +190,10 @@ private:
                 mine.emplace(profile_with(profiler, one, done,
                                           typename detail::needs_of<profiler_type>::type{}));
             } catch (...) {
-                mine.emplace(unavailable_result<profiler_type>(current_failure()));
+                auto const why = current_failure();
+                mine.emplace(unavailable_result<profiler_type>(why));
+                if (why != run_was_interrupted)
+                    lost_.emplace_back(row, std::string{profiler_type::name} + " failed: " + why);
             }
             put<profiler_type>(found, first, row, *mine);
             if constexpr (requires { mine->by_call; })
@@ -241,6 +248,7 @@ private:
     std::tuple<Sink...> sinks_;
     options options_;
     std::vector<std::pair<std::size_t, std::string>> broken_;  ///< rows that a preprocessor broke
+    std::vector<std::pair<std::size_t, std::string>> lost_;    ///< rows that a profiler lost
 };
 
 template<class... Misplaced>

@@ -58,6 +58,7 @@ template<class Options>
 #endif
     facts.command = command_line();
     facts.device = std::move(around.device);
+    facts.device_kind = std::move(around.device_kind);
     facts.threads = around.threads;
     facts.gradients = std::move(around.gradients);
     facts.warnings = std::move(around.warnings);

@@ -23,10 +23,19 @@ struct no_loss {};
 /// The module inside a holder, a shared pointer or a module itself.
 template<class Model>
 [[nodiscard]] auto& module_of(Model& model) {
-    if constexpr (std::is_base_of_v<torch::nn::Module, Model>)
+    if constexpr (std::is_base_of_v<torch::nn::Module, Model>) {
         return model;
-    else
+    } else {
+        auto const is_empty = [&] {
+            if constexpr (requires { model.is_empty(); })
+                return model.is_empty();
+            else
+                return model == nullptr;
+        };
+        if (is_empty())
+            throw error{"the model is empty: cb::provide got a null pointer or an empty holder"};
         return *model;
+    }
 }
 
 template<class Model>
@@ -41,8 +50,16 @@ template<class Declared>
 struct given {
     using value = hook::value_of<Declared>;
     static constexpr bool is_copy =
-        hook::why_not_kept<Declared>() == nullptr && std::is_same_v<hook::kept<Declared>, value>;
+        hook::why_not_kept<Declared>() == nullptr &&
+        (std::is_same_v<hook::kept<Declared>, value> || hook::is_generator<value>);
     using type = std::conditional_t<is_copy, value, std::remove_reference_t<Declared>&>;
+
+    static type of(auto& argument) {
+        if constexpr (hook::is_generator<value>)
+            return hook::own_copy(argument);
+        else
+            return argument;
+    }
 };
 
 /// The root is called by the provider; its own hook recognises that call as this one.
@@ -109,7 +126,8 @@ private:
         };
         auto mine = std::apply(
             [](auto&... values) {
-                return std::tuple<typename provider_detail::given<Arguments>::type...>{values...};
+                return std::tuple<typename provider_detail::given<Arguments>::type...>{
+                    provider_detail::given<Arguments>::of(values)...};
             },
             arguments_);
         std::apply([](auto&... values) { (cut_off<Arguments>(values), ...); }, mine);

@@ -123,6 +123,15 @@ struct call_tree {
         }
     }
 
+    /// The calls of a row but for those within another one of them.
+    [[nodiscard]] std::vector<std::size_t> outer_calls(std::size_t row) const {
+        std::vector<std::size_t> found;
+        for (auto const number : of_row[row])
+            if (!nested[number])
+                found.push_back(number);
+        return found;
+    }
+
     [[nodiscard]] static bool was_left_out(a_document auto const& report, std::size_t number) {
         return report.nodes[report.calls[number].row].state == status::filtered;
     }
@@ -150,9 +159,10 @@ struct call_tree {
     return parts.as_estimate();
 }
 
-/// What `rule` makes of the values of the registered children.
-[[nodiscard]] cell estimate_by_children(a_document auto const& report, column const& values,
-                                        std::size_t row) {
+/// What `rule` makes of the values of the registered children. Of their calls, those within another
+/// call of the same module are part of it.
+[[nodiscard]] cell estimate_by_children(a_document auto const& report, call_tree const& tree,
+                                        column const& values, std::size_t row) {
     auto const calls = static_cast<double>((std::max<std::int64_t>)(1, report.nodes[row].calls));
     auto const* weights = report.find("total_ms");
     sum_of_parts parts;
@@ -163,8 +173,12 @@ struct call_tree {
         if (!takes_part(report.nodes[child]))
             continue;
         auto const& one = values.cells[child];
-        auto const times = (std::max<std::int64_t>)(1, report.nodes[child].calls);
-        parts.add(one, static_cast<double>(times) / calls);
+        auto const outer = tree.outer_calls(child);
+        if (values.calls.empty() || outer.empty())
+            parts.add(one, static_cast<double>((std::max<std::size_t>)(1, outer.size())) / calls);
+        else
+            for (auto const number : outer)
+                parts.add(value_of_call(values, report, number), 1.0 / calls);
         if (!one.has_value())
             continue;
         largest = (std::max)(largest, one.number());
@@ -190,9 +204,8 @@ struct call_tree {
     if (report.nodes[row].calls == 0)
         return one;  // a container: estimated as one pass
     sum_of_parts parts;
-    for (auto const number : tree.of_row[row])
-        if (!tree.nested[number])
-            parts.add(value_of_call(latency, report, number), 1.0);
+    for (auto const number : tree.outer_calls(row))
+        parts.add(value_of_call(latency, report, number), 1.0);
     if (!parts.any)
         return {{}, origin::unavailable, one.why};
     auto const from = one.from == origin::estimated ? one.from : origin::derived;
@@ -260,7 +273,7 @@ void complete(a_document auto& report) {
             auto const by_calls =
                 column.rule == aggregate::sum && !column.calls.empty() && facts.calls > 0;
             auto made = by_calls ? detail::estimate_by_calls(report, tree, column, row)
-                                 : detail::estimate_by_children(report, column, row);
+                                 : detail::estimate_by_children(report, tree, column, row);
             if (!made.has_value())
                 continue;
             mine = std::move(made);

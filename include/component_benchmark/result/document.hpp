@@ -70,6 +70,7 @@ struct run_facts {
     std::vector<std::string> preprocessors;
     verification unchanged;
     std::vector<std::string> warnings;
+    std::string device_kind = "cpu";
 };
 
 /// The whole report: facts of the run, the tree in pre-order, its calls, and a column a metric.

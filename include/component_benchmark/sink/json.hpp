@@ -22,7 +22,11 @@ inline void write_meta(json_writer& out, run_facts const& facts) {
         .entry("compiler", facts.compiler)
         .entry("build_type", facts.build_type)
         .entry("command", facts.command);
-    out.key("device").begin_object().entry("name", facts.device).entry("kind", "cpu").end();
+    out.key("device")
+        .begin_object()
+        .entry("name", facts.device)
+        .entry("kind", facts.device_kind)
+        .end();
     out.key("environment").begin_object().entry("threads", facts.threads).end();
     out.key("options").begin_object();
     for (auto const& [name, value] : facts.options)

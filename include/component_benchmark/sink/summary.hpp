@@ -88,7 +88,8 @@ void add_top_five(a_document auto const& report, std::size_t width,
         double const self = report.find("self_ms")->cells[row].number();
         auto const& of = report.nodes[row];
         auto line = "  " + std::to_string(++place) + ". " + text::number(self) + " ms self";
-        if (total > 0.0)
+        constexpr std::size_t room_for_shares = 60;
+        if (total > 0.0 && width >= room_for_shares)
             line += ", " + text::percentage(100.0 * self / total) + " %";
         auto const type = of.path.empty() ? "" : " (" + text::printable(of.type) + ")";
         lines.push_back(with_path(line + ": ", shown_path(of) + type, width));
@@ -108,10 +109,18 @@ void add_top_five(a_document auto const& report, std::size_t width,
     return result;
 }
 
-/// The first row that failed and why, in at most `width` columns.
+/// Measured, but not all of it: the row says what is missing and why.
+[[nodiscard]] inline bool is_partly_measured(node const& of) {
+    return is_in(of, status::ok) && !of.reason.empty();
+}
+
+/// The first row that failed, else the first that is partly measured, and why, in at most `width`
+/// columns.
 [[nodiscard]] std::string first_failure(a_document auto const& report, std::size_t width) {
-    auto const failed = std::find_if(report.nodes.begin(), report.nodes.end(),
-                                     [](node const& n) { return is_in(n, status::failed); });
+    auto failed = std::find_if(report.nodes.begin(), report.nodes.end(),
+                               [](node const& n) { return is_in(n, status::failed); });
+    if (failed == report.nodes.end())
+        failed = std::find_if(report.nodes.begin(), report.nodes.end(), is_partly_measured);
     auto const path = text::cut_middle(shown_path(*failed), width / 2);
     auto const reason = text::printable(text::first_line(failed->reason));
     return text::cut_end(reason.empty() ? path : path + ": " + reason, width);
@@ -120,6 +129,9 @@ void add_top_five(a_document auto const& report, std::size_t width,
 void add_failures(a_document auto const& report, std::size_t width,
                   std::vector<std::string>& lines) {
     auto failed = counts_of(report, {status::failed});
+    auto const partly = std::count_if(report.nodes.begin(), report.nodes.end(), is_partly_measured);
+    if (partly > 0)
+        failed += (failed.empty() ? "" : ", ") + text::whole(partly) + " partly measured";
     auto const others = counts_of(
         report, {status::estimated, status::opaque, status::not_called, status::filtered});
     if (failed.empty()) {

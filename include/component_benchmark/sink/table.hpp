@@ -22,17 +22,25 @@ namespace component_benchmark {
 
 namespace detail {
 
-[[nodiscard]] std::string legend_of(a_table auto const& table) {
-    std::string legend;
-    auto const add = [&legend](bool wanted, char const* sentence) {
-        if (wanted)
-            legend.append(legend.empty() ? "" : "; ").append(sentence);
+/// Explains the marks in the first `shown` columns.
+[[nodiscard]] std::string legend_of(a_table auto const& table, std::size_t shown) {
+    constexpr std::pair<std::string_view, char const*> meanings[] = {
+        {estimated_mark, "estimated from children"},
+        {bound_mark, "lower bound"},
+        {reused_mark, "measured on an identical component"},
+        {negative_self_mark, "isolated children exceed their parent"},
+        {text::no_value, "not available"}};
+    auto const has = [&](std::string_view mark) {
+        for (std::size_t i = 0; i < shown; ++i)
+            for (auto const& cell : table.columns[i].cells)
+                if (!table.columns[i].is_text && cell.text.find(mark) != std::string::npos)
+                    return true;
+        return false;
     };
-    add(table.has_estimates, "~ estimated from children");
-    add(table.has_bounds, "\u2265 lower bound");
-    add(table.has_reused, "= measured on an identical component");
-    add(table.has_negative_self, "! isolated children exceed their parent");
-    add(table.has_missing, "\u2013 not available");
+    std::string legend;
+    for (auto const& [mark, meaning] : meanings)
+        if (has(mark))
+            legend.append(legend.empty() ? "" : "; ").append(mark).append(" ").append(meaning);
     return legend;
 }
 
@@ -67,7 +75,7 @@ namespace detail {
         notes.push_back(partial_note(report));
     if (table.filtered != 0)
         notes.push_back(text::plural(table.filtered, "row") + " filtered");
-    notes.push_back(legend_of(table));
+    notes.push_back(legend_of(table, shown));
     notes.push_back(hidden_columns(report, table, shown));
     if (!table.no_values.empty())
         notes.push_back("no values: " + joined(table.no_values));

@@ -23,13 +23,6 @@ namespace component_benchmark::detail {
     return share >= 0.05 ? paint::warm : paint::plain;
 }
 
-/// Makes the legend explain a mark.
-void note_mark(std::string_view mark, a_table auto& table) {
-    table.has_reused = table.has_reused || mark == reused_mark;
-    table.has_bounds = table.has_bounds || mark == bound_mark;
-    table.has_estimates = table.has_estimates || mark == estimated_mark;
-}
-
 [[nodiscard]] inline std::string digits_of(column const& from, cell const& value) {
     double const number = value.number();
     if (auto const* integer = std::get_if<std::int64_t>(&value.value))
@@ -58,12 +51,6 @@ bool add_column(a_table auto& table, table_column added, Describe describe) {
     return any;
 }
 
-void note_missing(a_table auto& table) {
-    for (auto const& column : table.columns)
-        for (auto const& cell : column.cells)
-            table.has_missing = table.has_missing || cell.text == text::no_value;
-}
-
 void add_numbers(a_document auto const& report, column const* from, a_table auto& table) {
     if (from == nullptr)
         return;
@@ -72,13 +59,9 @@ void add_numbers(a_document auto const& report, column const* from, a_table auto
         auto const* value = value_in(from, row);
         if (value == nullptr)
             return {};
-        auto const mark = mark_of(*value);
-        note_mark(mark, table);
-        auto const shown = std::string{mark} + digits_of(*from, *value);
-        if (from->id == "self_ms" && value->number() < 0.0) {
-            table.has_negative_self = true;
-            return {"!" + shown, paint::hot};
-        }
+        auto const shown = std::string{mark_of(*value)} + digits_of(*from, *value);
+        if (from->id == "self_ms" && value->number() < 0.0)
+            return {std::string{negative_self_mark} + shown, paint::hot};
         return {shown, total > 0.0 ? paint_of_share(value->number() / total) : paint::plain};
     };
     auto const& label = from->label.empty() ? from->id : from->label;
@@ -143,7 +126,6 @@ void add_shapes(a_document auto const& report, a_table auto& table) {
     add_shapes(report, table);
     for (auto const id : last)
         add_numbers(report, report.find(id), table);
-    note_missing(table);
     return table;
 }
 

@@ -44,13 +44,6 @@ struct table_model {
     std::vector<table_column> columns;   ///< the most important first
     std::vector<std::string> no_values;  ///< ids of columns without a single value, and why
     std::size_t filtered = 0;
-
-    // What the legend has to explain.
-    bool has_estimates = false;
-    bool has_bounds = false;
-    bool has_reused = false;
-    bool has_negative_self = false;
-    bool has_missing = false;
 };
 
 /// As `a_document`: functions that take it so are compiled where they are used.
@@ -76,6 +69,7 @@ concept a_table = std::same_as<T, table_model>;
 inline constexpr std::string_view reused_mark = "=";
 inline constexpr std::string_view bound_mark = "\u2265";
 inline constexpr std::string_view estimated_mark = "~";
+inline constexpr std::string_view negative_self_mark = "!";
 
 /// What stands before a number that was not measured here; often empty.
 [[nodiscard]] inline std::string_view mark_of(cell const& value) noexcept {
