@@ -96,6 +96,7 @@ struct filters {
 }  // namespace off
 
 enum class when_busy { wait, refuse };
+enum class memory_mode { one_forward, level_by_level };
 
 struct options {
     std::size_t depth = (std::numeric_limits<std::size_t>::max)();
