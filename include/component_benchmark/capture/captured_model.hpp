@@ -165,7 +165,7 @@ private:
         at::autocast::clear_cache();
         has_gradients_ = loss.defined();
         if (has_gradients_)
-            find_output_gradients(loss, session_->calls());
+            find_output_gradients(loss, *session_);
     }
 
     [[nodiscard]] std::string capture_failure(std::string const& what) const {

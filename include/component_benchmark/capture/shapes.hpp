@@ -2,10 +2,12 @@
 #pragma once
 
 #include <component_benchmark/capture/captured_call.hpp>
+#include <component_benchmark/capture/tensor_parts.hpp>
 
 #include <c10/core/ScalarType.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,11 +52,25 @@ namespace component_benchmark::capture {
     return text;
 }
 
+/// A sparse tensor costs what its indices and values do, a nested one what the tensors in it do.
+inline void add_parts(std::string& text, at::Tensor const& tensor) {
+    text += std::to_string(static_cast<int>(tensor.layout()));
+    auto const parts = parts_of(tensor);
+    for (auto const& part : parts)
+        text += shape_text(part);
+    if (tensor.is_nested() && !parts.empty())  // its sizes and strides
+        for (auto const& numbers : {parts[0], parts[1]})
+            for (std::int64_t index = 0; index < numbers.numel(); ++index)
+                text += std::to_string(numbers.const_data_ptr<std::int64_t>()[index]) + ',';
+}
+
 inline void add_meta(std::string& text, at::Tensor const& tensor) {
     text += dtype_text(tensor) + shape_text(tensor) + tensor.device().str();
-    if (tensor.layout() == c10::kStrided && !tensor.is_nested())
+    if (is_plain(tensor))
         for (auto const stride : tensor.strides())
             text += ',' + std::to_string(stride);
+    else
+        add_parts(text, tensor);
     text += tensor.requires_grad() ? "g;" : ";";
 }
 
