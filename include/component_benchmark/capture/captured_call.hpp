@@ -5,10 +5,10 @@
 #include <component_benchmark/capture/generators.hpp>
 #include <component_benchmark/capture/tensor_bytes.hpp>
 #include <component_benchmark/capture/tensor_look.hpp>
+#include <component_benchmark/capture/thread_state.hpp>
 #include <component_benchmark/capture/training_flags.hpp>
 #include <component_benchmark/hook/stored_call.hpp>
 
-#include <ATen/ThreadLocalState.h>
 #include <torch/csrc/autograd/edge.h>
 
 #include <concepts>
@@ -48,7 +48,7 @@ using buffer_values = std::vector<std::pair<at::Tensor, at::Tensor>>;
 /// other inputs (dropout, buffers, branches).
 struct call_context {
     std::shared_ptr<generator_states const> generators;
-    at::ThreadLocalState thread;
+    thread_state thread;
     training_flags training;
     buffer_values buffers;
     state_copies declared;

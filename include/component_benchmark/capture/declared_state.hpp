@@ -4,6 +4,7 @@
 #include <component_benchmark/capture/generators.hpp>
 #include <component_benchmark/capture/module_tree.hpp>
 #include <component_benchmark/capture/tensor_bytes.hpp>
+#include <component_benchmark/capture/tensor_parts.hpp>
 #include <component_benchmark/core/failure.hpp>
 #include <component_benchmark/hook/state.hpp>
 
@@ -70,8 +71,9 @@ public:
     [[nodiscard]] std::string sizes() const {
         std::string text;
         for (auto const& saved : tensors_)
-            for (auto const size : saved.value.sizes())
-                text += std::to_string(size) + ',';
+            for (auto const& part : parts_of(saved.value))
+                for (auto const size : part.sizes())
+                    text += std::to_string(size) + ',';
         return text + ';';
     }
 

@@ -72,7 +72,7 @@ private:
         at::autocast::clear_cache();
         has_loss_ = loss.defined();
         if (has_loss_)
-            find_output_gradients(loss, seen->calls());
+            find_output_gradients(loss, *seen);
         return seen;
     }
 

@@ -4,6 +4,8 @@
 #include <component_benchmark/capture/declared_state.hpp>
 #include <component_benchmark/capture/generators.hpp>
 #include <component_benchmark/capture/tensor_bytes.hpp>
+#include <component_benchmark/capture/tensor_parts.hpp>
+#include <component_benchmark/capture/thread_state.hpp>
 #include <component_benchmark/capture/training_flags.hpp>
 #include <component_benchmark/core/failure.hpp>
 #include <component_benchmark/core/node.hpp>
@@ -16,6 +18,7 @@
 
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -24,7 +27,7 @@
 namespace component_benchmark::capture {
 
 /// Saves parameters, buffers, gradients, `requires_grad`, training flags, generators, default
-/// dtype, threads and determinism; `put_back` restores all. (Grad mode and autocast are the
+/// dtype, threads, stream and determinism; `put_back` restores all. (Grad mode and autocast are the
 /// thread's: they are guarded where user's code runs.) While it lives the model's `.grad` are taken
 /// away, so nothing can be added to them. (A template as `basic_session` is.)
 template<class Root>
@@ -104,7 +107,7 @@ public:
             });
         attempt("declared state", [&] { declared_.put_back(); });
         attempt("training flags", [&] { training_.put_back(); });
-        attempt("default dtype, threads or determinism", [&] { restore_globals(); });
+        attempt("default dtype, threads, stream or determinism", [&] { restore_globals(); });
         attempt("generators", [&] { generators_.put_back(); });
         attempt("the comparison", [&] { verify(); });
         report_.verified = report_.verified && failures_.empty();
@@ -147,7 +150,7 @@ private:
                             .function = tensor.grad_fn(),
                             .output = static_cast<std::uint32_t>(tensor.output_nr()),
                             .requires_grad = tensor.requires_grad(),
-                            .comparable = tensor.layout() == c10::kStrided,
+                            .comparable = is_plain(tensor) || !parts_of(tensor).empty(),
                             .was_changed = false,
                             .version = version_of(tensor)});
     }
@@ -158,12 +161,7 @@ private:
 
     [[nodiscard]] static bool is_unchanged(saved_tensor const& saved) {
         return !saved.comparable ||
-               (saved.tensor.has_storage() && saved.alias.has_storage() &&
-                saved.tensor.storage().data() == saved.alias.storage().data() &&
-                saved.tensor.storage_offset() == saved.alias.storage_offset() &&
-                saved.tensor.sizes() == saved.alias.sizes() &&
-                saved.tensor.strides() == saved.alias.strides() &&
-                same_bytes(saved.tensor, saved.value));
+               (same_memory(saved.tensor, saved.alias) && same_bytes(saved.tensor, saved.value));
     }
 
     /// True when there was something to put back.
@@ -211,6 +209,7 @@ private:
             c10::set_default_dtype(default_dtype_);
         if (at::get_num_threads() != threads_)
             at::set_num_threads(threads_);
+        make_current(stream_);
         auto& context = at::globalContext();
         if (context.deterministicAlgorithms() != deterministic_ ||
             context.deterministicAlgorithmsWarnOnly() != deterministic_warn_)
@@ -226,7 +225,8 @@ private:
             if (saved.comparable)
                 ++counts[saved.what];
             else
-                report_.not_compared.push_back(title(saved) + " (not a strided tensor)");
+                report_.not_compared.push_back(title(saved) +
+                                               " (its layout cannot be looked into)");
             report_.verified = report_.verified && is_unchanged(saved) &&
                                saved.tensor.requires_grad() == saved.requires_grad;
         }
@@ -273,6 +273,7 @@ private:
     generator_states generators_;
     caffe2::TypeMeta default_dtype_ = c10::get_default_dtype();
     int threads_ = at::get_num_threads();
+    std::optional<c10::Stream> stream_ = current_stream();
     bool deterministic_ = at::globalContext().deterministicAlgorithms();
     bool deterministic_warn_ = at::globalContext().deterministicAlgorithmsWarnOnly();
     bool done_ = false;

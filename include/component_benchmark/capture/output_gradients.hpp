@@ -5,24 +5,27 @@
 #include <component_benchmark/capture/shapes.hpp>
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/failure.hpp>
+#include <component_benchmark/hook/record.hpp>
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones_like.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/variable.h>
 
-#include <deque>
-#include <string>
+#include <cstddef>
 
 namespace component_benchmark::capture {
 
-/// One backward from `loss`, a scalar, through the graph of the captured forward, which it uses up.
-/// Every `.grad` is left alone. Throws `error` when the loss is no scalar that requires a gradient
-/// or the backward throws.
-void find_output_gradients(at::Tensor const& loss, captured_calls auto& calls) {
+/// One backward from `loss`, a scalar, through the graph of the forward that `listener` has
+/// recorded, which it uses up. Forwards that it calls again (checkpointing) are recorded, too.
+/// Throws `error` when the loss is no scalar that requires a gradient or the backward throws.
+template<class Session>
+void find_output_gradients(at::Tensor const& loss, Session& listener) {
     if (!loss.requires_grad() || loss.numel() != 1)
         throw error{"the loss must be one number that requires a gradient; it has shape " +
                     shape_text(loss) + (loss.requires_grad() ? "" : " and requires no gradient")};
+    auto& calls = listener.calls();
+    auto const before = calls.size();
     // Not the outputs themselves: one that is edited in place later has moved on in the graph.
     torch::autograd::variable_list places;
     for (auto const& call : calls)
@@ -33,6 +36,7 @@ void find_output_gradients(at::Tensor const& loss, captured_calls auto& calls) {
             }
     torch::autograd::variable_list gradients;
     try {
+        hook::listening const now{listener};
         if (!places.empty())
             gradients = torch::autograd::grad({loss}, places, {at::ones_like(loss)},
                                               /*retain_graph=*/false, /*create_graph=*/false,
@@ -41,7 +45,8 @@ void find_output_gradients(at::Tensor const& loss, captured_calls auto& calls) {
         throw error{"the backward from the loss failed: " + current_failure()};
     }
     std::size_t next = 0;
-    for (auto& call : calls) {
+    for (std::size_t number = 0; number < before; ++number) {
+        auto& call = calls[number];
         call.has_gradients = true;
         for (auto const& edge : call.output_edges)
             call.gradients.push_back(edge.is_valid() ? gradients[next++] : at::Tensor{});

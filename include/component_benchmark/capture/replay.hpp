@@ -3,6 +3,8 @@
 
 #include <component_benchmark/capture/captured_call.hpp>
 #include <component_benchmark/capture/model_state.hpp>
+#include <component_benchmark/capture/tensor_parts.hpp>
+#include <component_benchmark/capture/thread_state.hpp>
 #include <component_benchmark/core/by_call.hpp>
 
 #include <ATen/autocast_mode.h>
@@ -18,9 +20,10 @@
 
 namespace component_benchmark::capture {
 
-/// While it lives, the thread's state (grad mode, autocast) is the one of the captured call.
-/// For each repetition: `prepare`, `forward`, and, when `prepare_backward` is true, `backward`.
-/// Only `forward` and `backward` are the component's own work. (A template as `basic_session` is.)
+/// While it lives, the thread's state (grad mode, autocast, stream) is the one of the captured
+/// call. For each repetition: `prepare`, `forward`, and, when `prepare_backward` is true,
+/// `backward`. Only `forward` and `backward` are the component's own work. (A template as
+/// `basic_session` is.)
 template<class State>
 class basic_replay {
 public:
@@ -68,7 +71,7 @@ public:
             if (call_.has_gradients && !gradient.defined())
                 return;
             outputs_.push_back(output);
-            output_gradients_.push_back(gradient.defined() ? gradient : at::ones_like(output));
+            output_gradients_.push_back(gradient.defined() ? gradient : ones_for(output));
         });
         targets_ = leaves_;
         targets_.insert(targets_.end(), parameters_.begin(), parameters_.end());
@@ -127,6 +130,16 @@ private:
         });
     }
 
+    // at::ones_like knows no sparse tensors, nor nested ones that are not contiguous.
+    static at::Tensor ones_for(at::Tensor const& output) {
+        auto const parts = is_plain(output) ? std::vector<at::Tensor>{} : parts_of(output);
+        if (parts.empty())
+            return at::ones_like(output);
+        auto ones = output.detach().clone();
+        parts_of(ones).back().variable_data().fill_(1);
+        return ones;
+    }
+
     // An in-place operation on a leaf that requires a gradient throws; this one is no leaf.
     static at::Tensor editable(at::Tensor const& leaf, storage_copies& copies) {
         auto copy = copies.copy(leaf);
@@ -138,7 +151,7 @@ private:
 
     captured_call const& call_;
     State* rewinds_;
-    at::ThreadLocalStateGuard thread_;
+    thread_state_guard thread_;
     std::vector<at::Tensor> parameters_;
     std::unique_ptr<hook::stored_call> stored_;
     std::vector<at::Tensor> leaves_;

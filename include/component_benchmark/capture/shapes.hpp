@@ -7,6 +7,7 @@
 #include <c10/core/ScalarType.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,15 +16,7 @@ namespace component_benchmark::capture {
 
 /// "[32, 64]"
 [[nodiscard]] inline std::string shape_text(tensor_look const& tensor) {
-    if (tensor.is_nested)
-        return "[nested]";
-    std::string text = "[";
-    for (auto const size : tensor.sizes) {
-        if (text.size() > 1)
-            text += ", ";
-        text += std::to_string(size);
-    }
-    return text + "]";
+    return tensor.is_nested ? "[nested]" : sizes_text(tensor.sizes);
 }
 
 /// "float32", as Python's torch names it without its prefix.
@@ -55,6 +48,7 @@ inline void add_meta(std::string& text, tensor_look const& tensor) {
     text += dtype_text(tensor) + shape_text(tensor) + tensor.device.str();
     for (auto const stride : tensor.strides)
         text += ',' + std::to_string(stride);
+    text += tensor.parts;
     text += tensor.requires_grad ? "g;" : ";";
 }
 

@@ -1,11 +1,14 @@
 // capture: copies and comparisons of tensors by value, blind to version counters
 #pragma once
 
+#include <component_benchmark/capture/tensor_parts.hpp>
+
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 #include <c10/core/GradMode.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <unordered_map>
@@ -55,9 +58,8 @@ public:
 
 private:
     static bool plain_strided(at::Tensor const& tensor) {
-        return tensor.layout() == c10::kStrided && tensor.has_storage() && !tensor.is_inference() &&
-               !tensor.is_nested() && !tensor.is_quantized() && !tensor.is_conj() &&
-               !tensor.is_neg();
+        return is_plain(tensor) && tensor.has_storage() && !tensor.is_quantized() &&
+               !tensor.is_conj() && !tensor.is_neg() && !tensor._is_zerotensor();
     }
 
     at::Tensor with_storage(at::Tensor const& tensor) {
@@ -83,30 +85,48 @@ using storage_copies = basic_storage_copies<at::Tensor>;
     return tensor.has_storage() && tensor.numel() > 0 && tensor.storage().nbytes() == 0;
 }
 
+/// What a strided tensor says it holds, one after the other in memory.
+template<class Tensor>
+[[nodiscard]] Tensor as_bytes(Tensor const& tensor) {
+    auto const bare = tensor.detach();
+    auto const real = bare._is_zerotensor() ? bare.clone() : bare.resolve_conj().resolve_neg();
+    return real.contiguous();
+}
+
 /// Every bit equal, NaNs included; false for layouts that cannot be looked into.
 [[nodiscard]] inline bool same_bytes(at::Tensor const& left, at::Tensor const& right) {
-    if (left.scalar_type() != right.scalar_type() || left.sizes() != right.sizes() ||
-        left.layout() != c10::kStrided || right.layout() != c10::kStrided || lost_storage(left) ||
-        lost_storage(right))
-        return false;
     c10::AutoGradMode const no_grad{false};
-    auto const a = left.detach().contiguous();
-    auto const b = right.detach().contiguous();
-    if (a.nbytes() == 0)
-        return true;
-    if (a.is_cpu() && b.is_cpu())
-        return std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
-    return at::equal(a.reshape({-1}).view(at::kByte), b.reshape({-1}).view(at::kByte));
+    return all_parts(left, right, [](at::Tensor const& one, at::Tensor const& other) {
+        if (one.scalar_type() != other.scalar_type() || one.sizes() != other.sizes() ||
+            lost_storage(one) || lost_storage(other))
+            return false;
+        if (one.numel() == 0 || (one.is_meta() && other.is_meta()))
+            return true;
+        auto const a = as_bytes(one);
+        auto const b = as_bytes(other);
+        if (a.is_cpu() && b.is_cpu())
+            return std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
+        return at::equal(a.reshape({-1}).view(at::kByte), b.reshape({-1}).view(at::kByte));
+    });
 }
 
 /// Gives `target` the contents of `value`, also where it has another shape by now, without a trace
 /// in the version counter or the graph.
 inline void overwrite(at::Tensor target, at::Tensor const& value) {
     c10::AutoGradMode const no_grad{false};
-    if (target.sizes() != value.sizes() || lost_storage(target))
+    auto const fits = all_parts(target, value, [](at::Tensor const& part, at::Tensor const& other) {
+        return part.sizes() == other.sizes() && !lost_storage(part);
+    });
+    if (!fits) {
         target.set_data(value.clone());
-    else
+    } else if (is_plain(target)) {
         target.variable_data().copy_(value);
+    } else {
+        auto const into = parts_of(target);
+        auto const from = parts_of(value);
+        for (std::size_t part = 0; part < into.size(); ++part)
+            into[part].variable_data().copy_(from[part]);
+    }
 }
 
 /// Sets the version counter that `tensor` and its views share.

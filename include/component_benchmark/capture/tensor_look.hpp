@@ -2,6 +2,7 @@
 #pragma once
 
 #include <component_benchmark/capture/tensor_bytes.hpp>
+#include <component_benchmark/capture/tensor_parts.hpp>
 
 #include <ATen/core/DimVector.h>
 #include <ATen/core/Tensor.h>
@@ -10,8 +11,36 @@
 #include <c10/util/intrusive_ptr.h>
 
 #include <cstdint>
+#include <string>
 
 namespace component_benchmark::capture {
+
+/// "[32, 64]"
+[[nodiscard]] inline std::string sizes_text(at::IntArrayRef sizes) {
+    std::string text = "[";
+    for (auto const size : sizes) {
+        if (text.size() > 1)
+            text += ", ";
+        text += std::to_string(size);
+    }
+    return text + "]";
+}
+
+/// What a tensor that is not strided costs by: the sizes of its indices and values; of a nested one
+/// those of the tensors in it.
+template<class Tensor>
+[[nodiscard]] std::string parts_text(Tensor const& tensor) {
+    auto text = std::to_string(static_cast<int>(tensor.layout()));
+    auto const parts = parts_of(tensor);
+    for (auto const& part : parts)
+        text += sizes_text(part.sizes());
+    if (tensor.is_nested() && !parts.empty())  // its sizes and strides
+        for (auto const& numbers : {parts[0], parts[1]})
+            for (std::int64_t index = 0; index < numbers.numel(); ++index)
+                text +=
+                    std::to_string(numbers.template const_data_ptr<std::int64_t>()[index]) + ',';
+    return text;
+}
 
 /// A defined tensor at one moment. It may die meanwhile: its address is not used again as long as
 /// the look lives, its memory is. (A template as `basic_module_tree` is.)
@@ -27,11 +56,12 @@ public:
           device{tensor.device()},
           requires_grad{tensor.requires_grad()},
           is_nested{tensor.is_nested()} {
-        if (is_nested)
-            return;
-        sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
-        if (tensor.layout() == c10::kStrided)
+        if (!is_nested)
+            sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
+        if (is_plain(tensor))
             strides.assign(tensor.strides().begin(), tensor.strides().end());
+        else
+            parts = parts_text(tensor);
     }
 
     [[nodiscard]] bool is_same(basic_tensor_look const& other) const noexcept {
@@ -61,6 +91,7 @@ public:
     bool is_nested;
     at::DimVector sizes;    ///< empty where nested
     at::DimVector strides;  ///< empty where not strided
+    std::string parts;      ///< see `parts_text`; empty where strided
 };
 
 using tensor_look = basic_tensor_look<at::Tensor>;

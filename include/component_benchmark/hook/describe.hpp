@@ -36,7 +36,9 @@ void describe_value(std::string& text, T const& value) {
     } else if constexpr (std::convertible_to<T const&, std::string>) {
         text += std::string{value};
         text += ';';
-    } else if constexpr (std::is_same_v<T, at::Tensor> || finds_tensors<T>) {
+    } else if constexpr (std::is_same_v<T, at::Tensor>) {
+        text += value.defined() ? 't' : '-';  // what it looks like is told elsewhere
+    } else if constexpr (finds_tensors<T>) {
         // told apart by its tensors
     } else if constexpr (std::is_same_v<T, at::Scalar>) {
         if (value.isIntegral(true))

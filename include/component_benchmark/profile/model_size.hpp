@@ -31,13 +31,27 @@ struct model_size {
         double bytes = 0.0;
         for (auto const& tensor : component.parameters()) {
             parameters += tensor.numel();
-            bytes += static_cast<double>(tensor.nbytes());
+            bytes += bytes_of(tensor);
         }
         for (auto const& tensor : component.buffers()) {
             buffers += tensor.numel();
-            bytes += static_cast<double>(tensor.nbytes());
+            bytes += bytes_of(tensor);
         }
         return {parameters, buffers, bytes / 1e6};
+    }
+
+private:
+    // A sparse tensor has indices and values, and no size in bytes of its own.
+    template<class Tensor>
+    [[nodiscard]] static double bytes_of(Tensor const& tensor) {
+        if constexpr (requires { tensor._values(), tensor.crow_indices(); }) {
+            if (tensor.is_sparse())
+                return bytes_of(tensor._indices()) + bytes_of(tensor._values());
+            if (tensor.is_sparse_csr())
+                return bytes_of(tensor.crow_indices()) + bytes_of(tensor.col_indices()) +
+                       bytes_of(tensor.values());
+        }
+        return static_cast<double>(tensor.nbytes());
     }
 };
 

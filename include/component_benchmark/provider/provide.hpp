@@ -1,6 +1,7 @@
 // user's program -> PROVIDER -> capture: a model and a real batch
 #pragma once
 
+#include <component_benchmark/capture/stream_capture.hpp>
 #include <component_benchmark/capture/walked_model.hpp>
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/failure.hpp>
@@ -85,6 +86,7 @@ public:
     /// One forward (two when a call edits its arguments) with every submodule's calls recorded.
     /// With CB_COMPONENTS in the model's class, components come with the types that it names.
     [[nodiscard]] auto capture(options const& wishes) {
+        capture::refuse_stream_capture();
         auto& module = provider_detail::module_of(model_);
         using module_class = std::remove_reference_t<decltype(module)>;
         auto const run = [&](capture::session& listener) { return step(module, listener); };
