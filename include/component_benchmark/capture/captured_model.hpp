@@ -120,17 +120,22 @@ public:
             if (interrupted())
                 break;
             auto one = make_component(row);
-            bool writes = false;
-            if (auto why = rehearse.run(row, one, writes); !why.empty())
-                give_up(row, one, status::failed, std::move(why));
+            auto found = rehearse.run(row, one);
+            if (!found.failure.empty())
+                give_up(row, one, status::failed, std::move(found.failure));
             else if (!one.calls().empty())
                 tree_.nodes()[row].state = status::ok;
+            if (auto& reason = tree_.nodes()[row].reason; reason.empty())
+                reason = std::move(found.remark);
             visit(row, one);
-            if (writes)
+            if (found.writes)
                 state_.rewind();  // or its leftovers are taken for its children's work
             for (auto const number : calls_of_[row])
                 session_->calls()[number].release();
         }
+        for (auto const row : rehearse.hidden())
+            state_.doubt(name_in_text(tree_.nodes()[row]) +
+                         " has state that is neither registered nor declared");
         malloc_trim(0);
     }
 
@@ -173,8 +178,7 @@ private:
         if (deepest == nullptr)
             return "the forward to be captured failed: " + what;
         auto const& facts = tree_.nodes()[deepest->row];
-        auto const where = facts.path.empty() ? "the root" : "'" + facts.path + "'";
-        return "the forward to be captured failed in " + where + " (" + facts.type +
+        return "the forward to be captured failed in " + name_in_text(facts) + " (" + facts.type +
                ") on inputs " + shapes_text(deepest->inputs) + ": " + what;
     }
 
