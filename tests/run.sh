@@ -40,7 +40,8 @@ build_configuration() {
     local name=$1 folder=build/tests/$1
     shift
     say "$name: building"
-    if ! configure "$folder" -D COMPONENT_BENCHMARK_LIBTORCH_ROOT="$libtorch" -D COMPONENT_BENCHMARK_MOVIELENS="$movielens" \
+    if ! configure "$folder" -D COMPONENT_BENCHMARK_LIBTORCH_ROOT="$libtorch" \
+        -D COMPONENT_BENCHMARK_MOVIELENS="$movielens" -D COMPONENT_BENCHMARK_FBGEMM="$fbgemm" \
         -D COMPONENT_BENCHMARK_TEST_ALL="$all" -D COMPONENT_BENCHMARK_GATE_MEMORY="$root/build/tests/gates" "$@"; then
         note_broken "$name: CMake cannot configure it"
         return 1
@@ -111,6 +112,7 @@ esac
 tools/setup.sh packages tests
 libtorch=$(tools/setup.sh libtorch)
 movielens=$(tools/setup.sh movielens)
+fbgemm=$(tools/setup.sh fbgemm)
 jobs=$(build_jobs)
 use_ccache
 

@@ -3,6 +3,7 @@
 #   tools/setup.sh packages [tests]   compiler, CMake, Ninja, headers, Python; for the tests also Catch2 and clang
 #   tools/setup.sh libtorch           LibTorch; prints its folder
 #   tools/setup.sh movielens          MovieLens-100K; prints its folder
+#   tools/setup.sh fbgemm             FBGEMM's operators, for the tests; prints their folder
 set -euo pipefail
 shopt -s inherit_errexit
 # shellcheck source=tools/common.sh
@@ -11,6 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build=$root/build
 venv=$build/venv
 data=$build/data/ml-100k
+fbgemm=$build/fbgemm
 
 # --- packages of the distribution ---------------------------------------------------------------
 
@@ -203,6 +205,39 @@ PYTHON
     mv "$data.part" "$data"
 }
 
+# --- FBGEMM -------------------------------------------------------------------------------------
+
+setup_fbgemm() {
+    local requirements=$root/tools/fbgemm-requirements.txt wheels=$build/data/wheel stamp
+    # Written last and named after what was asked for: no stamp, not finished.
+    stamp=$fbgemm/.$(cksum < "$requirements" | cut -d ' ' -f 1)
+    # There is none for other machines; the tests say that they are skipped.
+    if [[ ! -e $stamp && $(uname -m) == x86_64 ]]; then
+        make_venv
+        say "fetching FBGEMM's operators into build/fbgemm (6 MB)"
+        mkdir -p "$wheels"
+        retry "pip download fbgemm-gpu-cpu" pip download --no-deps --only-binary :all: --require-hashes \
+            --python-version 3.11 --implementation cp --abi cp311 --platform manylinux_2_28_x86_64 \
+            -r "$requirements" -d "$wheels" ||
+            fail "missing: FBGEMM's operators, and pip cannot fetch the wheel that holds them (no network?)."
+        unpack_fbgemm "$wheels"/fbgemm_gpu_cpu-*.whl
+        touch "$stamp"
+    fi
+    echo "$fbgemm"
+}
+
+unpack_fbgemm() {
+    rm -rf "$fbgemm"
+    mkdir -p "$fbgemm"
+    "$venv/bin/python" - "$1" "$fbgemm" << 'PYTHON'
+import pathlib, sys, zipfile
+wheel, folder = zipfile.ZipFile(sys.argv[1]), pathlib.Path(sys.argv[2])
+for name in wheel.namelist():
+    if name.startswith("fbgemm_gpu/") and name.endswith(".so"):
+        (folder / pathlib.PurePosixPath(name).name).write_bytes(wheel.read(name))
+PYTHON
+}
+
 # ------------------------------------------------------------------------------------------------
 
 mkdir -p "$build"
@@ -215,5 +250,6 @@ case ${1:-} in
     packages) setup_packages "${2:-}" ;;
     libtorch) setup_libtorch ;;
     movielens) setup_movielens ;;
-    *) sed -n '2,5s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+    fbgemm) setup_fbgemm ;;
+    *) sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac

@@ -204,6 +204,9 @@ TEST_CASE("a state that was not compared is never called unchanged") {
     auto report = cb::test::sample_document();
     report.facts.unchanged = {};
     CHECK(contains(cb::to_summary(report), "model state: not verified"));
+    report.facts.unchanged.not_compared = {"undeclared state"};
+    CHECK(contains(cb::to_summary(report),
+                   "model state: not verified; not compared: undeclared state\n"));
     report.facts.unchanged = {true, {"parameters"}, {"the user's generator"}, {}};
     CHECK(contains(cb::to_summary(report),
                    "unchanged (parameters); not compared: "

@@ -114,6 +114,9 @@ public:
             }
             malloc_trim(0);
         }
+        for (auto const row : rehearse.hidden())
+            state_.doubt(name_in_text(tree_.nodes()[row]) +
+                         " has state that is neither registered nor declared");
     }
 
     verification put_back() { return state_.put_back(); }
@@ -125,15 +128,15 @@ private:
     template<class Visit>
     void measure(std::size_t row, std::string why, rehearsal<model_state>& rehearse, Visit& visit) {
         auto one = make_component(row);
-        bool writes = false;
-        if (why.empty())
-            why = rehearse.run(row, one, writes);
-        if (!why.empty())
-            give_up(row, one, status::failed, std::move(why));
+        auto found = why.empty() ? rehearse.run(row, one) : rehearsed{.failure = std::move(why)};
+        if (!found.failure.empty())
+            give_up(row, one, status::failed, std::move(found.failure));
         else if (!one.calls().empty())
             tree_.nodes()[row].state = status::ok;
+        if (auto& reason = tree_.nodes()[row].reason; reason.empty())
+            reason = std::move(found.remark);
         visit(row, one);
-        if (writes)
+        if (found.writes)
             state_.rewind();  // or its leftovers are taken for its children's work
         calls_.release(row);
     }

@@ -67,6 +67,15 @@ public:
 
     [[nodiscard]] bool is_comparable() const { return members_->is_comparable(); }
 
+    /// Those that a backward reaches as it does parameters.
+    [[nodiscard]] std::vector<at::Tensor> leaves() const {
+        std::vector<at::Tensor> found;
+        for (auto const& saved : tensors_)
+            if (saved.function == nullptr && saved.tensor.requires_grad())
+                found.push_back(saved.tensor);
+        return found;
+    }
+
     /// Calls that find state of another size do not cost the same.
     [[nodiscard]] std::string sizes() const {
         std::string text;
@@ -127,6 +136,8 @@ public:
             originals_.push_back(copy);
             last_.push_back(copy);
             copy->put_back_detached();
+            for (auto const& leaf : copy->leaves())
+                hooks_.emplace_back(leaf, std::exchange(torch::autograd::impl::hooks(leaf), {}));
             return true;
         } catch (...) {
             without_copy_.push_back({&module, make});
@@ -156,7 +167,10 @@ public:
         return text;
     }
 
-    void put_back() const {
+    void put_back() {
+        for (auto& [leaf, hooks] : hooks_)
+            torch::autograd::impl::hooks(leaf).swap(hooks);
+        hooks_.clear();
         for (auto const& copy : originals_)
             copy->put_back();
     }
@@ -182,11 +196,13 @@ private:
         Module* module;
         hook::state_maker make;
     };
+    using hooks_of_leaf = std::vector<std::unique_ptr<torch::autograd::FunctionPreHook>>;
     std::vector<known_module> known_;
     std::vector<known_module> without_copy_;
     std::vector<std::string> failures_;
     state_copies originals_;
     state_copies last_;
+    std::vector<std::pair<at::Tensor, hooks_of_leaf>> hooks_;  // taken away, as those of parameters
 };
 
 using declared_states = basic_declared_states<torch::nn::Module>;

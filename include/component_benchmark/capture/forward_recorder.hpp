@@ -81,8 +81,7 @@ private:
         if (deepest == nullptr)
             return "the forward to be captured failed: " + what;
         auto const& facts = tree_.nodes()[deepest->row];
-        auto const where = facts.path.empty() ? "the root" : "'" + facts.path + "'";
-        return "the forward to be captured failed in " + where + " (" + facts.type +
+        return "the forward to be captured failed in " + name_in_text(facts) + " (" + facts.type +
                ") on inputs " + shapes_text(deepest->inputs) + ": " + what;
     }
 

@@ -92,6 +92,9 @@ public:
         return false;
     }
 
+    /// Something was changed that cannot be put back: the state is not verified.
+    void doubt(std::string what) { failures_.push_back(std::move(what)); }
+
     /// Puts everything back and says what was compared; what cannot be put back is said, and the
     /// rest goes on. Calling it again does nothing.
     verification put_back() noexcept {

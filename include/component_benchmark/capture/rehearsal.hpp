@@ -4,54 +4,104 @@
 #include <component_benchmark/capture/component.hpp>
 #include <component_benchmark/capture/model_state.hpp>
 #include <component_benchmark/capture/module_tree.hpp>
+#include <component_benchmark/capture/tensor_bytes.hpp>
+#include <component_benchmark/core/by_call.hpp>
 #include <component_benchmark/core/failure.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace component_benchmark::capture {
 
+/// What a component was found to do when it ran alone for the first time.
+struct rehearsed {
+    std::string failure = {};  ///< why it cannot run alone, or empty
+    std::string remark = {};   ///< what is missing in its numbers, or empty
+    bool writes = false;       ///< it leaves other parameters behind
+};
+
 /// Shows whether a component runs alone, and, by value, whether it writes parameters, even where
-/// no version counter moves. A component that does is put back before every repetition.
+/// no version counter moves. A component that does is put back before every repetition. If it
+/// leaves other values when it runs again, as an optimizer inside backward whose momentum nobody
+/// knows of, there is state that cannot be put back: its backward is not repeated any more.
 template<class State>
 class rehearsal {
 public:
     rehearsal(module_tree const& tree, State& state)
         : tree_{tree}, state_{state}, clean_(tree.nodes().size()) {}
 
-    /// Why the component cannot run alone, or empty. `writes` says afterwards whether it leaves
-    /// other parameters behind.
-    [[nodiscard]] std::string run(std::size_t row, component& one, bool& writes) {
+    [[nodiscard]] rehearsed run(std::size_t row, component& one) {
+        rehearsed found;
         try {
             auto const look = !proven_clean(row);
+            bool clean = !one.calls().empty();
             for (auto& group : one.calls()) {
-                run_once(group);
-                if (look && state_.differs(one.reachable())) {
-                    group.rewind_with(state_);
-                    state_.rewind();
-                    writes = true;
-                }
+                auto const first = run_once(group, one, look);
+                clean = clean && !first.writes && !first.misses_leaves;
+                if (first.misses_leaves)
+                    found.remark = backward_is_partial;
+                if (first.writes)
+                    look_again(row, group, one, found);
             }
-            if (!one.calls().empty() && !writes)
-                clean_[row] = true;
-            return {};
+            clean_[row] = clean;
         } catch (...) {
-            auto why = current_failure();
+            found.failure = current_failure();
             state_.rewind();
-            return why.empty() ? "it threw" : why;
+            if (found.failure.empty())
+                found.failure = "it threw";
         }
+        return found;
     }
 
+    /// Rows whose state is not known entirely.
+    [[nodiscard]] std::vector<std::size_t> const& hidden() const noexcept { return hidden_; }
+
 private:
-    static void run_once(call_group& group) {
+    struct run_facts {
+        bool misses_leaves = false;
+        bool writes = false;  ///< parameters, or buffers in its backward
+    };
+
+    [[nodiscard]] run_facts run_once(call_group& group, component const& one, bool look) const {
+        run_facts found;
         auto again = group.replay();
         again.prepare();
         again.forward();
-        if (again.prepare_backward())
+        auto const buffers = look ? hash_of_bytes(one.buffers()) : 0;
+        if (again.prepare_backward()) {
+            found.misses_leaves = again.misses_leaves();
             again.backward();
+        } else {
+            found.misses_leaves = again.why_no_backward() == nothing_to_reach;
+        }
+        found.writes =
+            look && (state_.differs(one.reachable()) || hash_of_bytes(one.buffers()) != buffers);
+        return found;
     }
 
-    // The run of an ancestor ran this module too, and wrote nothing.
+    // The same call from the same state: it leaves the same values if that is all the state it has.
+    void look_again(std::size_t row, call_group& group, component const& one, rehearsed& found) {
+        auto const values = [&] {
+            return std::pair{hash_of_bytes(one.reachable()), hash_of_bytes(one.buffers())};
+        };
+        auto const first = values();
+        if (state_.differs(one.reachable())) {
+            group.rewind_with(state_);
+            found.writes = true;
+        }
+        state_.rewind();
+        static_cast<void>(run_once(group, one, /*look=*/false));
+        if (values() != first) {
+            group.refuse_backward(hidden_state);
+            // its ancestors were found to have it, too: this says it more exactly
+            std::erase_if(hidden_, [&](std::size_t above) { return tree_.is_below(row, above); });
+            hidden_.push_back(row);
+        }
+        state_.rewind();
+    }
+
+    // The run of an ancestor ran this module too, and wrote nothing, and reached all that it might.
     [[nodiscard]] bool proven_clean(std::size_t row) const {
         for (auto above = static_cast<std::ptrdiff_t>(row); above != node::none;
              above = tree_.nodes()[static_cast<std::size_t>(above)].parent)
@@ -63,6 +113,7 @@ private:
     module_tree const& tree_;
     State& state_;
     std::vector<bool> clean_;
+    std::vector<std::size_t> hidden_;
 };
 
 }  // namespace component_benchmark::capture

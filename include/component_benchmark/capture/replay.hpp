@@ -2,6 +2,7 @@
 #pragma once
 
 #include <component_benchmark/capture/captured_call.hpp>
+#include <component_benchmark/capture/graph_leaves.hpp>
 #include <component_benchmark/capture/model_state.hpp>
 #include <component_benchmark/capture/tensor_parts.hpp>
 #include <component_benchmark/capture/thread_state.hpp>
@@ -27,9 +28,10 @@ namespace component_benchmark::capture {
 template<class State>
 class basic_replay {
 public:
+    /// `refused`: why there must be no backward, or empty.
     basic_replay(captured_call const& call, std::vector<at::Tensor> const& parameters,
-                 State* rewinds)
-        : call_{call}, rewinds_{rewinds}, thread_{call.context->thread} {
+                 State* rewinds, std::string_view refused = {})
+        : call_{call}, rewinds_{rewinds}, refused_{refused}, thread_{call.context->thread} {
         for (auto const& parameter : parameters)
             if (parameter.requires_grad())
                 parameters_.push_back(parameter);
@@ -48,8 +50,12 @@ public:
         call_.context->generators->put_back();
         for (auto const& [buffer, value] : call_.context->buffers)
             overwrite(buffer, value);
-        for (auto const& state : call_.context->declared)
+        declared_.clear();
+        for (auto const& state : call_.context->declared) {
             state->put_back_detached();
+            for (auto const& leaf : state->leaves())
+                declared_.push_back(leaf);
+        }
         if (stored_ == nullptr || call_.edits_arguments || call_.stored->writes_arguments())
             make_arguments();
     }
@@ -75,6 +81,7 @@ public:
         });
         targets_ = leaves_;
         targets_.insert(targets_.end(), parameters_.begin(), parameters_.end());
+        targets_.insert(targets_.end(), declared_.begin(), declared_.end());
         std::string_view why;
         if (!any_needs)
             why = no_gradient_needed;
@@ -82,6 +89,8 @@ public:
             why = not_in_the_loss;
         else if (targets_.empty())
             why = nothing_to_reach;
+        else
+            why = refused_;
         why_no_backward_ = why;
         return why_no_backward_.empty();
     }
@@ -104,6 +113,10 @@ public:
 
     [[nodiscard]] std::string const& why_no_backward() const noexcept { return why_no_backward_; }
 
+    /// Something that requires a gradient in the last forward is out of the reach of its backward.
+    /// To be asked between `prepare_backward` and `backward`.
+    [[nodiscard]] bool misses_leaves() const { return capture::misses_leaves(outputs_, targets_); }
+
     /// Tensors of the last forward's result.
     [[nodiscard]] std::vector<at::Tensor> outputs() {
         std::vector<at::Tensor> found;
@@ -111,8 +124,8 @@ public:
         return found;
     }
 
-    /// Gradients of the last backward: of the inputs that require one, then of the parameters, each
-    /// undefined when the outputs do not depend on it.
+    /// Gradients of the last backward: of the inputs that require one, then of the parameters, then
+    /// of declared state, each undefined when the outputs do not depend on it.
     [[nodiscard]] std::vector<at::Tensor> const& gradients() const noexcept { return results_; }
 
 private:
@@ -151,8 +164,10 @@ private:
 
     captured_call const& call_;
     State* rewinds_;
+    std::string_view refused_;
     thread_state_guard thread_;
     std::vector<at::Tensor> parameters_;
+    std::vector<at::Tensor> declared_;  // leaves that require a gradient
     std::unique_ptr<hook::stored_call> stored_;
     std::vector<at::Tensor> leaves_;
     std::vector<at::Tensor> outputs_;

@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -108,6 +110,20 @@ template<class Tensor>
             return std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
         return at::equal(a.reshape({-1}).view(at::kByte), b.reshape({-1}).view(at::kByte));
     });
+}
+
+/// Of all tensors that can be looked into.
+[[nodiscard]] inline std::size_t hash_of_bytes(std::vector<at::Tensor> const& tensors) {
+    c10::AutoGradMode const no_grad{false};
+    std::size_t hash = 0;
+    for (auto const& tensor : tensors) {
+        if (!tensor.defined() || tensor.layout() != c10::kStrided || lost_storage(tensor))
+            continue;
+        auto const bytes = tensor.detach().cpu().contiguous();
+        hash = hash * 31 + std::hash<std::string_view>{}(
+                               {static_cast<char const*>(bytes.const_data_ptr()), bytes.nbytes()});
+    }
+    return hash;
 }
 
 /// Gives `target` the contents of `value`, also where it has another shape by now, without a trace

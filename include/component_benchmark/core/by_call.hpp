@@ -21,10 +21,20 @@ struct by_call {
 /// whole without it.
 inline constexpr std::string_view no_gradient_needed = "no output requires a gradient";
 inline constexpr std::string_view not_in_the_loss = "the loss does not depend on it";
-inline constexpr std::string_view nothing_to_reach = "no input or parameter requires a gradient";
 
 [[nodiscard]] constexpr bool costs_nothing(std::string_view why) noexcept {
-    return why == no_gradient_needed || why == not_in_the_loss || why == nothing_to_reach;
+    return why == no_gradient_needed || why == not_in_the_loss;
 }
+
+/// Reasons for which a call's backward is not measured though it has one.
+inline constexpr std::string_view nothing_to_reach =
+    "what requires a gradient in it is neither registered nor declared in CB_STATE";
+inline constexpr std::string_view hidden_state =
+    "it writes its weights and leaves other values when it runs again from the same state: it has "
+    "state that is neither registered nor declared in CB_STATE";
+
+/// A remark on a backward that is measured.
+inline constexpr std::string_view backward_is_partial =
+    "its backward stops at a tensor that is neither registered nor declared in CB_STATE";
 
 }  // namespace component_benchmark

@@ -40,6 +40,11 @@ struct node {
     std::string dtypes;      ///< of its inputs and outputs, e.g. "float32 -> float32"
 };
 
+/// As it is called in a sentence.
+[[nodiscard]] inline std::string name_in_text(node const& row) {
+    return row.path.empty() ? "the root" : "'" + row.path + "'";
+}
+
 /// One captured call of a component.
 struct call {
     std::size_t row = 0;     ///< index of its component's node

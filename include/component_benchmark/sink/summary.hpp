@@ -172,11 +172,11 @@ void add_negative_self(a_document auto const& report, std::size_t width,
 }
 
 [[nodiscard]] inline std::string state_line(verification const& state) {
-    if (!state.verified)
-        return "model state: not verified";
     auto const compared = state.compared.empty() ? "" : " (" + joined(state.compared) + ")";
     auto const rest =
         state.not_compared.empty() ? "" : "; not compared: " + joined(state.not_compared);
+    if (!state.verified)
+        return "model state: not verified" + rest;
     if (!state.changed.empty())
         return "model state: " + text::plural(state.changed.size(), "tensor") +
                " that had changed put back, then equal by value" + compared + rest;
