@@ -1,6 +1,7 @@
 // CAPTURE: one run of a component before anything is measured
 #pragma once
 
+#include <component_benchmark/capture/argument_watch.hpp>
 #include <component_benchmark/capture/component.hpp>
 #include <component_benchmark/capture/model_state.hpp>
 #include <component_benchmark/capture/module_tree.hpp>
@@ -12,7 +13,8 @@
 namespace component_benchmark::capture {
 
 /// Shows whether a component runs alone, and, by value, whether it writes parameters, even where
-/// no version counter moves. A component that does is put back before every repetition.
+/// no version counter moves. A component that does is put back before every repetition; one that
+/// writes to its arguments so gets fresh ones.
 template<class State>
 class rehearsal {
 public:
@@ -25,7 +27,7 @@ public:
         try {
             auto const look = !proven_clean(row);
             for (auto& group : one.calls()) {
-                run_once(group);
+                run_once(group, one);
                 if (look && state_.differs(one.reachable())) {
                     group.rewind_with(state_);
                     state_.rewind();
@@ -43,12 +45,16 @@ public:
     }
 
 private:
-    static void run_once(call_group& group) {
+    static void run_once(call_group& group, component const& one) {
+        auto state = one.buffers();
+        state.insert(state.end(), one.reachable().begin(), one.reachable().end());
+        argument_watch arguments{group.captured(), state};
         auto again = group.replay();
         again.prepare();
         again.forward();
         if (again.prepare_backward())
             again.backward();
+        arguments.look();
     }
 
     // The run of an ancestor ran this module too, and wrote nothing.
