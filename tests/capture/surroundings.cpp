@@ -1,4 +1,4 @@
-// What surrounds a run or a call: backward, graphs of CUDA, the current device and stream.
+// What surrounds a call: its backward, writes to its arguments, graphs of CUDA, device and stream.
 #include "support/catch2.hpp"
 #include "support/visit.hpp"
 #include <component_benchmark/component_benchmark.hpp>
@@ -97,6 +97,68 @@ TEST_CASE("calls of a forward again inside backward are marked as recomputation"
     auto const profiled = train(true);
     CHECK(same_bytes(plain.first, profiled.first));
     CHECK(same_bytes(plain.second, profiled.second));
+}
+
+namespace {
+struct WritesRaw : nn::Module {
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        auto const y = x * 2;
+        x.mutable_data_ptr<float>()[0] += 1.0F;  // no version counter moves
+        return y;
+    }
+};
+struct HoldsRaw : nn::Module {
+    std::shared_ptr<WritesRaw> child = register_module("child", std::make_shared<WritesRaw>());
+    nn::ReLU relu = register_module("relu", nn::ReLU(nn::ReLUOptions().inplace(true)));
+    nn::Linear linear = register_module("linear", nn::Linear(3, 3));
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        return relu(child->forward(linear(x)));
+    }
+};
+}  // namespace
+
+TEST_CASE("an argument that is written to behind the version counters is found by value",
+          "[capture]") {
+    HoldsRaw model;
+    auto const x = at::rand({2, 3});
+    auto const expected = (model.linear(x) * 2).detach();
+    auto captured = cb::provide(model, x).capture({.copy_arguments = true});
+    visit(*captured, "child", [&](auto& one) {
+        auto replay = one.calls().at(0).replay();
+        for (int repetition = 0; repetition < 3; ++repetition) {
+            replay.prepare();
+            replay.forward();
+            CHECK(same_bytes(replay.outputs()[0], expected));
+        }
+    });
+    captured.reset();
+
+    auto const report = quick().run(cb::provide(model, x));
+    CHECK(report["child"].state() == cb::status::failed);
+    CHECK_THAT(report["child"].reason(),
+               Catch::Matchers::ContainsSubstring("set cb::options{.copy_arguments = true}"));
+    CHECK(report[""].state() == cb::status::ok);
+}
+
+TEST_CASE("an operation in place on what requires a gradient is repeated, with its backward",
+          "[capture]") {
+    HoldsRaw model;
+    auto const x = at::rand({2, 3}) - 0.5;
+    auto const inner = (model.linear(x) * 2).detach();
+    auto captured = cb::provide(model, x).capture({});
+    visit(*captured, "relu", [&](auto& one) {
+        auto replay = one.calls().at(0).replay();
+        for (int repetition = 0; repetition < 3; ++repetition) {
+            replay.prepare();
+            replay.forward();
+            CHECK(same_bytes(replay.outputs()[0], inner.relu()));
+            REQUIRE(replay.prepare_backward());
+            replay.backward();
+            CHECK(torch::equal(replay.gradients().at(0), (inner > 0).to(at::kFloat)));
+        }
+    });
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // CAPTURE: one run of a component before anything is measured
 #pragma once
 
+#include <component_benchmark/capture/argument_watch.hpp>
 #include <component_benchmark/capture/component.hpp>
 #include <component_benchmark/capture/model_state.hpp>
 #include <component_benchmark/capture/module_tree.hpp>
@@ -22,9 +23,10 @@ struct rehearsed {
 };
 
 /// Shows whether a component runs alone, and, by value, whether it writes parameters, even where
-/// no version counter moves. A component that does is put back before every repetition. If it
-/// leaves other values when it runs again, as an optimizer inside backward whose momentum nobody
-/// knows of, there is state that cannot be put back: its backward is not repeated any more.
+/// no version counter moves. A component that does is put back before every repetition; one that
+/// writes to its arguments so gets fresh ones. If it leaves other values when it runs again, as an
+/// optimizer inside backward whose momentum nobody knows of, there is state that cannot be put
+/// back: its backward is not repeated any more.
 template<class State>
 class rehearsal {
 public:
@@ -65,6 +67,9 @@ private:
 
     [[nodiscard]] run_facts run_once(call_group& group, component const& one, bool look) const {
         run_facts found;
+        auto state = one.buffers();
+        state.insert(state.end(), one.reachable().begin(), one.reachable().end());
+        argument_watch arguments{group.captured(), state};
         auto again = group.replay();
         again.prepare();
         again.forward();
@@ -75,6 +80,7 @@ private:
         } else {
             found.misses_leaves = again.why_no_backward() == nothing_to_reach;
         }
+        arguments.look();
         found.writes =
             look && (state_.differs(one.reachable()) || hash_of_bytes(one.buffers()) != buffers);
         return found;

@@ -112,17 +112,28 @@ template<class Tensor>
     });
 }
 
-/// Of all tensors that can be looked into.
-[[nodiscard]] inline std::size_t hash_of_bytes(std::vector<at::Tensor> const& tensors) {
+/// Of the values, whatever the layout. On a device the sum of the bytes has to do.
+[[nodiscard]] inline std::size_t hash_of_bytes(at::Tensor const& tensor) {
     c10::AutoGradMode const no_grad{false};
     std::size_t hash = 0;
-    for (auto const& tensor : tensors) {
-        if (!tensor.defined() || tensor.layout() != c10::kStrided || lost_storage(tensor))
+    for (auto const& part : parts_of(tensor)) {
+        if (part.numel() == 0 || part.is_meta() || lost_storage(part))
             continue;
-        auto const bytes = tensor.detach().cpu().contiguous();
-        hash = hash * 31 + std::hash<std::string_view>{}(
-                               {static_cast<char const*>(bytes.const_data_ptr()), bytes.nbytes()});
+        auto const bytes = as_bytes(part);
+        hash = hash * 31 +
+               (bytes.is_cpu()
+                    ? std::hash<std::string_view>{}(
+                          {static_cast<char const*>(bytes.const_data_ptr()), bytes.nbytes()})
+                    : static_cast<std::size_t>(
+                          bytes.reshape({-1}).view(at::kByte).sum(at::kLong).item<std::int64_t>()));
     }
+    return hash;
+}
+[[nodiscard]] inline std::size_t hash_of_bytes(std::vector<at::Tensor> const& tensors) {
+    std::size_t hash = 0;
+    for (auto const& tensor : tensors)
+        if (tensor.defined())
+            hash = hash * 31 + hash_of_bytes(tensor);
     return hash;
 }
 
