@@ -23,7 +23,6 @@
 #include <functional>
 #include <malloc.h>
 #include <memory>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -49,7 +48,7 @@ public:
         for (auto const& one : declared_)
             if (one.state != nullptr)
                 state_.declared().add(*one.module, one.state);
-        wanted_.emplace(tree_, wishes_);
+        wanted_ = std::make_unique<wanted_rows>(tree_, wishes_);
         auto seen = forwards_.record(first_details());
         // What a forward shows for the first time is there from the start in the next one.
         for (int pass = 0; pass < most_passes && finds_more(root, *seen); ++pass)
@@ -148,7 +147,7 @@ private:
             return seen.found_state();
         regions_.insert(regions_.end(), found.begin(), found.end());
         tree_ = module_tree{root, regions_, declared_};
-        wanted_.emplace(tree_, wishes_);
+        wanted_ = std::make_unique<wanted_rows>(tree_, wishes_);
         return true;
     }
 
@@ -247,7 +246,7 @@ private:
     model_state state_;
     options wishes_;
     basic_forward_recorder<Step> forwards_;
-    std::optional<wanted_rows> wanted_;
+    std::unique_ptr<wanted_rows> wanted_;
     call_table calls_;
     bool sees_libtorch_;
 };

@@ -25,7 +25,8 @@ namespace component_benchmark::capture {
 }
 
 /// "[32, 64], [32, 8]"
-[[nodiscard]] inline std::string shapes_text(std::vector<tensor_look> const& tensors) {
+template<class Look>
+[[nodiscard]] std::string shapes_text(std::vector<Look> const& tensors) {
     std::string text;
     for (auto const& tensor : tensors)
         text += (text.empty() ? "" : ", ") + shape_text(tensor);
@@ -33,7 +34,8 @@ namespace component_benchmark::capture {
 }
 
 /// Each dtype once, in order of appearance: "float32, int64".
-[[nodiscard]] inline std::string dtypes_text(std::vector<tensor_look> const& tensors) {
+template<class Look>
+[[nodiscard]] std::string dtypes_text(std::vector<Look> const& tensors) {
     std::vector<std::string> seen;
     for (auto const& tensor : tensors)
         if (auto name = dtype_text(tensor); std::find(seen.begin(), seen.end(), name) == seen.end())
@@ -55,7 +57,9 @@ inline void add_meta(std::string& text, tensor_look const& tensor) {
 /// What makes two calls of a module cost the same: the looks of inputs and outputs, which gradients
 /// are needed, modes, and the arguments that are not tensors. `number` tells calls apart that have
 /// an argument which cannot be described.
-[[nodiscard]] inline std::string signature_text(captured_call const& call, std::size_t number) {
+template<class Context>
+[[nodiscard]] std::string signature_text(basic_captured_call<Context> const& call,
+                                         std::size_t number) {
     std::string text;
     for (auto const& tensor : call.inputs)
         add_meta(text, tensor);
@@ -75,7 +79,8 @@ inline void add_meta(std::string& text, tensor_look const& tensor) {
     return text + values;
 }
 
-inline void describe(captured_call& call, std::size_t number) {
+template<class Context>
+void describe(basic_captured_call<Context>& call, std::size_t number) {
     call.in_shapes = shapes_text(call.inputs);
     call.out_shapes = shapes_text(call.outputs);
     auto const in = dtypes_text(call.inputs);

@@ -96,7 +96,8 @@ template<class Tensor>
 }
 
 /// Every bit equal, NaNs included; false for layouts that cannot be looked into.
-[[nodiscard]] inline bool same_bytes(at::Tensor const& left, at::Tensor const& right) {
+template<class Tensor>
+[[nodiscard]] bool same_bytes(Tensor const& left, Tensor const& right) {
     c10::AutoGradMode const no_grad{false};
     return all_parts(left, right, [](at::Tensor const& one, at::Tensor const& other) {
         if (one.scalar_type() != other.scalar_type() || one.sizes() != other.sizes() ||
@@ -113,7 +114,8 @@ template<class Tensor>
 }
 
 /// Of the values, whatever the layout. On a device the sum of the bytes has to do.
-[[nodiscard]] inline std::size_t hash_of_bytes(at::Tensor const& tensor) {
+template<class Tensor>
+[[nodiscard]] std::size_t hash_of_bytes(Tensor const& tensor) {
     c10::AutoGradMode const no_grad{false};
     std::size_t hash = 0;
     for (auto const& part : parts_of(tensor)) {
@@ -124,12 +126,15 @@ template<class Tensor>
                (bytes.is_cpu()
                     ? std::hash<std::string_view>{}(
                           {static_cast<char const*>(bytes.const_data_ptr()), bytes.nbytes()})
-                    : static_cast<std::size_t>(
-                          bytes.reshape({-1}).view(at::kByte).sum(at::kLong).item<std::int64_t>()));
+                    : static_cast<std::size_t>(bytes.reshape({-1})
+                                                   .view(at::kByte)
+                                                   .sum(at::kLong)
+                                                   .template item<std::int64_t>()));
     }
     return hash;
 }
-[[nodiscard]] inline std::size_t hash_of_bytes(std::vector<at::Tensor> const& tensors) {
+template<class Tensor>
+[[nodiscard]] std::size_t hash_of_bytes(std::vector<Tensor> const& tensors) {
     std::size_t hash = 0;
     for (auto const& tensor : tensors)
         if (tensor.defined())
@@ -139,7 +144,8 @@ template<class Tensor>
 
 /// Gives `target` the contents of `value`, also where it has another shape by now, without a trace
 /// in the version counter or the graph.
-inline void overwrite(at::Tensor target, at::Tensor const& value) {
+template<class Tensor>
+void overwrite(Tensor target, Tensor const& value) {
     c10::AutoGradMode const no_grad{false};
     auto const fits = all_parts(target, value, [](at::Tensor const& part, at::Tensor const& other) {
         return part.sizes() == other.sizes() && !lost_storage(part);

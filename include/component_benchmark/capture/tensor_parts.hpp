@@ -65,7 +65,8 @@ template<class Tensor, class Test>
 }
 
 /// Both look at the same memory in the same way.
-[[nodiscard]] inline bool same_memory(at::Tensor const& left, at::Tensor const& right) {
+template<class Tensor>
+[[nodiscard]] bool same_memory(Tensor const& left, Tensor const& right) {
     return all_parts(left, right, [](at::Tensor const& a, at::Tensor const& b) {
         return a.has_storage() && b.has_storage() && a.storage().data() == b.storage().data() &&
                a.storage_offset() == b.storage_offset() && a.sizes() == b.sizes() &&

@@ -41,13 +41,14 @@ template<class Root>
 }
 
 /// A captured model that hands out what is declared in CB_COMPONENTS, and the root, as
-/// `typed_component`s of their classes, and the rest as `component`s.
-template<class Root>
-class walked_model : public captured_model {
+/// `typed_component`s of their classes, and the rest as `component`s. (The base is a parameter so
+/// that a file which runs no pipeline does not pay for it.)
+template<class Root, class Base = captured_model>
+class walked_model : public Base {
 public:
     template<class Step>
     walked_model(Root& root, std::vector<at::Tensor> const& batch, options const& wishes, Step step)
-        : captured_model{root, batch, wishes, step, declared_in(root)}, root_{root} {}
+        : Base{root, batch, wishes, step, declared_in(root)}, root_{root} {}
 
     template<class Visit>
     void for_each(Visit&& visit) {
@@ -63,7 +64,7 @@ public:
         add(root_);
         hook::walk_components(
             root_, [&](torch::nn::Module&, std::string const&, auto& child) { add(child); });
-        captured_model::for_each([&](std::size_t row, component& found) {
+        Base::for_each([&](std::size_t row, component& found) {
             auto const known = typed.find(&found.module());
             if (found.is_region() || known == typed.end())
                 visit(row, found);

@@ -12,7 +12,8 @@ namespace component_benchmark {
 
 namespace detail {
 
-inline void write_meta(json_writer& out, run_facts const& facts) {
+template<class Facts>
+void write_meta(json_writer& out, Facts const& facts) {
     out.begin_object()
         .entry("model", facts.model)
         .entry("created", facts.created)
