@@ -32,12 +32,19 @@ namespace component_benchmark::capture {
 
 /// The captured calls of a model. The model's state is put back by `put_back`, at the latest when
 /// this object dies. For `Step` see `basic_forward_recorder`. (A template as `basic_session` is.)
-template<class Step>
+template<class Step, class Root = torch::nn::Module>
 class basic_captured_model {
+    using module_tree = basic_module_tree<Root>;
+    using session = basic_session<module_tree>;
+    using model_state = basic_model_state<Root>;
+    using call_table = basic_call_table<session>;
+    using wanted_rows = basic_wanted_rows<module_tree>;
+    using component = basic_component<basic_call_group<basic_replay<model_state>>>;
+    using rehearsal_type = rehearsal<module_tree, model_state, component>;
+
 public:
-    basic_captured_model(torch::nn::Module& root, std::vector<at::Tensor> const& batch,
-                         options const& wishes, Step run,
-                         std::vector<declared_module> declared = {})
+    basic_captured_model(Root& root, std::vector<at::Tensor> const& batch, options const& wishes,
+                         Step run, std::vector<declared_module> declared = {})
         : only_{wishes.busy},
           declared_{std::move(declared)},
           tree_{root, {}, declared_},
@@ -103,7 +110,7 @@ public:
     /// its arguments afterwards. Level by level, those of one level are captured before it begins.
     template<class Visit>
     void for_each(Visit&& visit) {
-        rehearsal rehearse{tree_, state_};
+        rehearsal_type rehearse{tree_, state_};
         for (auto const& level : wanted_->levels()) {
             auto const why = by_level() && !interrupted() ? fetch(level) : "";
             for (auto const row : level) {
@@ -125,7 +132,7 @@ private:
 
     /// `why`: it cannot be, or empty.
     template<class Visit>
-    void measure(std::size_t row, std::string why, rehearsal<model_state>& rehearse, Visit& visit) {
+    void measure(std::size_t row, std::string why, rehearsal_type& rehearse, Visit& visit) {
         auto one = make_component(row);
         auto found = why.empty() ? rehearse.run(row, one) : rehearsed{.failure = std::move(why)};
         if (!found.failure.empty())
@@ -141,7 +148,7 @@ private:
     }
 
     /// The last forward had regions without a row, or modules whose state was not known before.
-    [[nodiscard]] bool finds_more(torch::nn::Module& root, session const& seen) {
+    [[nodiscard]] bool finds_more(Root& root, session const& seen) {
         auto const& found = seen.found_regions();
         if (found.empty())
             return seen.found_state();
@@ -245,7 +252,7 @@ private:
     module_tree tree_;
     model_state state_;
     options wishes_;
-    basic_forward_recorder<Step> forwards_;
+    basic_forward_recorder<Step, Root> forwards_;
     std::unique_ptr<wanted_rows> wanted_;
     call_table calls_;
     bool sees_libtorch_;

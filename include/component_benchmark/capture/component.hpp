@@ -2,13 +2,13 @@
 #pragma once
 
 #include <component_benchmark/capture/replay.hpp>
+#include <component_benchmark/capture/tensor_parts.hpp>
 #include <component_benchmark/core/node.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -128,14 +128,6 @@ public:
     }
 
 private:
-    static std::vector<at::Tensor> each_once(std::vector<at::Tensor> tensors) {
-        std::unordered_set<void const*> seen;  // by address
-        std::erase_if(tensors, [&](at::Tensor const& tensor) {
-            return !seen.insert(tensor.unsafeGetTensorImpl()).second;
-        });
-        return tensors;
-    }
-
     node const* facts_;
     torch::nn::Module* module_;
     std::vector<at::Tensor> parameters_;

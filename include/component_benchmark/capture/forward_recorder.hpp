@@ -23,8 +23,12 @@ namespace component_benchmark::capture {
 /// A `Step` runs the model's forward under a session and gives the loss, undefined when there is
 /// none. Every forward begins with the state that the model was found in, so all give their calls
 /// the same inputs. (A template as `basic_session` is.)
-template<class Step>
+template<class Step, class Root>
 class basic_forward_recorder {
+    using module_tree = basic_module_tree<Root>;
+    using session = basic_session<module_tree>;
+    using model_state = basic_model_state<Root>;
+
 public:
     /// `copy_all`: every argument is copied, not only those that are seen to be edited.
     basic_forward_recorder(Step run, module_tree const& tree, model_state& state, bool copy_all)

@@ -27,13 +27,13 @@ struct rehearsed {
 /// writes to its arguments so gets fresh ones. If it leaves other values when it runs again, as an
 /// optimizer inside backward whose momentum nobody knows of, there is state that cannot be put
 /// back: its backward is not repeated any more.
-template<class State>
+template<class Tree, class State, class Component>
 class rehearsal {
 public:
-    rehearsal(module_tree const& tree, State& state)
+    rehearsal(Tree const& tree, State& state)
         : tree_{tree}, state_{state}, clean_(tree.nodes().size()) {}
 
-    [[nodiscard]] rehearsed run(std::size_t row, component& one) {
+    [[nodiscard]] rehearsed run(std::size_t row, Component& one) {
         rehearsed found;
         try {
             auto const look = !proven_clean(row);
@@ -65,7 +65,7 @@ private:
         bool writes = false;  ///< parameters, or buffers in its backward
     };
 
-    [[nodiscard]] run_facts run_once(call_group& group, component const& one, bool look) const {
+    [[nodiscard]] run_facts run_once(auto& group, Component const& one, bool look) const {
         run_facts found;
         auto state = one.buffers();
         state.insert(state.end(), one.reachable().begin(), one.reachable().end());
@@ -87,7 +87,7 @@ private:
     }
 
     // The same call from the same state: it leaves the same values if that is all the state it has.
-    void look_again(std::size_t row, call_group& group, component const& one, rehearsed& found) {
+    void look_again(std::size_t row, auto& group, Component const& one, rehearsed& found) {
         auto const values = [&] {
             return std::pair{hash_of_bytes(one.reachable()), hash_of_bytes(one.buffers())};
         };
@@ -116,7 +116,7 @@ private:
         return false;
     }
 
-    module_tree const& tree_;
+    Tree const& tree_;
     State& state_;
     std::vector<bool> clean_;
     std::vector<std::size_t> hidden_;

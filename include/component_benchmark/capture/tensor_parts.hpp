@@ -5,6 +5,7 @@
 #include <c10/core/GradMode.h>
 
 #include <cstddef>
+#include <unordered_set>
 #include <vector>
 
 namespace component_benchmark::capture {
@@ -39,6 +40,16 @@ template<class Tensor>
         default:
             return {};
     }
+}
+
+/// The same without repetitions of the same tensor.
+template<class Tensor>
+[[nodiscard]] std::vector<Tensor> each_once(std::vector<Tensor> tensors) {
+    std::unordered_set<void const*> seen;  // by address
+    std::erase_if(tensors, [&](Tensor const& tensor) {
+        return !seen.insert(tensor.unsafeGetTensorImpl()).second;
+    });
+    return tensors;
 }
 
 /// Both have the same sizes; those of a nested tensor are a part of it.

@@ -13,13 +13,12 @@
 namespace component_benchmark::capture {
 
 /// A component of which the class is known: `module()` gives it, so that plugins may overload.
-template<class Module>
-class typed_component : public component {
+template<class Module, class Base = component>
+class typed_component : public Base {
 public:
     using module_type = Module;
 
-    typed_component(component&& found, Module& module)
-        : component{std::move(found)}, typed_{&module} {}
+    typed_component(Base&& found, Module& module) : Base{std::move(found)}, typed_{&module} {}
 
     [[nodiscard]] Module& module() const noexcept { return *typed_; }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <component_benchmark/capture/captured_call.hpp>
-#include <component_benchmark/capture/component.hpp>
 #include <component_benchmark/capture/module_tree.hpp>
 #include <component_benchmark/capture/sequential.hpp>
+#include <component_benchmark/capture/tensor_parts.hpp>
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/filter.hpp>
 #include <component_benchmark/core/options.hpp>
@@ -88,13 +88,9 @@ private:
             asked = asked || filters::asks_for_parameters(one);
         parameters_.resize(nodes().size());
         for (std::size_t row = 0; asked && row < nodes().size(); ++row)
-            for (auto const& tensor : component{nodes()[row],
-                                                tree_.module(row),
-                                                tree_.parameters(row),
-                                                {},
-                                                tree_.is_region(row)}
-                                          .parameters())
-                parameters_[row] += tensor.numel();
+            if (!tree_.is_region(row))
+                for (auto const& tensor : each_once(tree_.parameters(row)))
+                    parameters_[row] += tensor.numel();
     }
 
     [[nodiscard]] bool fits_model(filter const& one, std::size_t row) const {
