@@ -104,7 +104,7 @@ seen_calls calls_of(Tree& model, Tensor const& x, cb::memory_mode memory, bool w
 }  // namespace
 
 TEST_CASE("level by level, calls are those of one forward", "[levels]") {
-    for (std::uint64_t const seed : {1, 2, 3, 4}) {
+    for (std::uint64_t const seed : {1U, 2U, 3U, 4U}) {
         CAPTURE(seed);
         torch::manual_seed(seed);
         Tree model;
