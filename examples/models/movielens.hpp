@@ -86,13 +86,10 @@ private:
             seen.check(row);
         }
         auto const liked = std::count(labels_.begin(), labels_.end(), 1.0F);
-        require(
-            liked > 0 &&
-                    liked<static_cast<std::ptrdiff_t>(labels_.size()), ratings.file(), ", column ",
-                          rating + 1, " (rating): expected ratings of 4 and more and lower ones, ",
-                          "given only ", liked> 0
-                ? "the former"
-                : "the latter");
+        auto const has_both = liked > 0 && std::cmp_less(liked, labels_.size());
+        require(has_both, ratings.file(), ", column ", rating + 1,
+                " (rating): expected ratings of 4 and more and lower ones, given only ",
+                liked > 0 ? "the former" : "the latter");
         times_ = standardised(times);
     }
 
