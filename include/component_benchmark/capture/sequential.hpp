@@ -144,7 +144,7 @@ void infer_sequentials(module_tree const& tree, captured_calls auto& calls,
     }
     std::vector<bool> taken(recorded);
     for (std::size_t row = 0; row < tree.nodes().size(); ++row) {
-        if (!wanted[row].looks || tree.nodes()[row].alias_of != node::none ||
+        if (!wanted[row].looks || tree.nodes()[row].alias_of != node::none || tree.is_region(row) ||
             !is_sequential(tree.module(row)))
             continue;
         std::vector<std::size_t> children;

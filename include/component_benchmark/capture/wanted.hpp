@@ -131,7 +131,7 @@ private:
             row = static_cast<std::size_t>(nodes()[row].alias_of);
         auto const before = found[row];
         found[row] |= detail;
-        if (found[row] == before || !is_sequential(tree_.module(row)))
+        if (found[row] == before || tree_.is_region(row) || !is_sequential(tree_.module(row)))
             return;
         auto const end = nodes()[row].end;
         for (auto child = row + 1; child < end; child = nodes()[child].end)

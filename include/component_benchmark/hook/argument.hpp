@@ -85,10 +85,14 @@ constexpr char const* why_not_element();
 
 template<class T>
 constexpr char const* why_not_range() {
-    if constexpr (unnamed_range<T>)
-        return why_not_element<typename T::value_type>();
-    else
+    if constexpr (unnamed_range<T>) {
+        if constexpr (std::is_same_v<typename T::value_type, T>)
+            return nullptr;  // a tree of itself, as of JSON
+        else
+            return why_not_element<typename T::value_type>();
+    } else {
         return nullptr;
+    }
 }
 
 /// Policy for a type: `type` owns what a replay needs, `why_not` says why there can be no replay.
@@ -113,7 +117,9 @@ struct not_kept {
 template<class T>
 constexpr char const* why_not_element() {
     using element = std::remove_cv_t<T>;
-    if constexpr (safe_to_replay<element>)
+    if constexpr (std::is_reference_v<T>)
+        return "a container of references";
+    else if constexpr (safe_to_replay<element>)
         return nullptr;
     else if constexpr (kept_as<element>::why_not != nullptr)
         return kept_as<element>::why_not;
@@ -218,6 +224,11 @@ template<class T>
 struct kept_as<c10::List<T>> : kept_handle<c10::List<T>> {};
 template<class Key, class T>
 struct kept_as<c10::Dict<Key, T>> : kept_handle<c10::Dict<Key, T>> {};
+template<class Result, class... Argument>
+struct kept_as<std::function<Result(Argument...)>> {
+    using type = std::function<Result(Argument...)>;
+    static constexpr char const* why_not = "a function, which may hold references";
+};
 template<>
 struct kept_as<c10::IValue> : kept_handle<c10::IValue> {};
 template<class T, class Null>
