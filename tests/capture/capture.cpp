@@ -1,5 +1,6 @@
 // What a captured model knows, and how faithfully a component is run alone.
 #include "support/catch2.hpp"
+#include "support/quick.hpp"
 #include "support/visit.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
@@ -16,10 +17,6 @@ namespace nn = torch::nn;
 using at::Tensor;
 
 namespace {
-
-Tensor sum_of(Tensor const& output) {
-    return output.sum();
-}
 
 bool same(Tensor const& a, Tensor const& b) {
     return cb::capture::same_bytes(a, b);
@@ -394,6 +391,46 @@ TEST_CASE("a Sequential's calls are inferred where that is certain", "[capture]"
         }
     });
     CHECK(captured->put_back().verified);
+}
+
+namespace {
+
+struct SharingImpl : nn::Module {
+    nn::Linear common = nn::Linear(4, 4);
+    nn::Linear own = register_module("own", nn::Linear(4, 4));
+    nn::Sequential one = register_module("one", nn::Sequential(common));
+    nn::Sequential chain = register_module("chain", nn::Sequential(common, nn::ReLU(), common));
+    nn::Sequential of_own = register_module("of_own", nn::Sequential(own));
+    nn::Tanh tanh = nn::Tanh();
+    nn::Sequential left = register_module("left", nn::Sequential(own, tanh));
+    nn::Sequential right = register_module("right", nn::Sequential(own, tanh));
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        auto y = one->forward(chain->forward(one->forward(x)));
+        y = own(of_own->forward(y)) + 1;
+        return left->forward(y) + right->forward(y);
+    }
+};
+TORCH_MODULE(Sharing);
+
+}  // namespace
+
+TEST_CASE("calls of Sequentials with a common child go to the longest that they fit", "[capture]") {
+    Sharing net;
+    auto const x = at::rand({3, 4});
+    std::vector<cb::options> const all_wishes{
+        {}, {.include = {{.path = "one"}}}, {.include = {{.path = "*", .min_calls = 1}}}};
+    for (auto const& wishes : all_wishes) {
+        auto const captured = cb::provide(net, x).capture(wishes);
+        CHECK(row(*captured, "one").calls == 2);
+        CHECK(row(*captured, "own").calls == 4);
+        CHECK(row(*captured, "chain").calls == 1);
+        CHECK(row(*captured, "one.0").calls == 4);
+        // nobody can tell these apart
+        CHECK(row(*captured, "of_own").calls == 0);
+        CHECK(row(*captured, "left").calls == 0);
+        CHECK(row(*captured, "right").calls == 0);
+    }
 }
 
 TEST_CASE("a Sequential as root has the call that it was given", "[capture]") {

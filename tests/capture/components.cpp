@@ -1,5 +1,6 @@
 // CB_COMPONENTS: members with their types, registered or not.
 #include "support/catch2.hpp"
+#include "support/quick.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
 #include <boost/hana/define_struct.hpp>
@@ -88,10 +89,6 @@ struct weights {
     }
 };
 
-Tensor sum_of(Tensor const& output) {
-    return output.sum();
-}
-
 }  // namespace
 
 TEST_CASE("declared members come with their own types, at their registered paths", "[capture]") {
@@ -142,4 +139,30 @@ TEST_CASE("gradients and values of unregistered members are put back", "[capture
         CHECK(torch::equal(parameter.detach(), values[index]));
         CHECK(parameter.grad().is_same(gradients[index++]));
     }
+}
+
+namespace {
+struct CyclicImpl : nn::Module {
+    nn::Linear linear = register_module("linear", nn::Linear(4, 4));
+    CyclicImpl* up = nullptr;
+    std::vector<std::shared_ptr<CyclicImpl>> below;
+    CB_COMPONENTS(linear, up, below);
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        return below.empty() ? linear(x) : below[0]->forward(linear(x));
+    }
+};
+}  // namespace
+
+TEST_CASE("children that declare their parents are walked once", "[capture]") {
+    CyclicImpl model;
+    model.up = &model;
+    model.below.push_back(model.register_module("below", std::make_shared<CyclicImpl>()));
+    model.below[0]->up = &model;
+    auto const captured = cb::provide(model, at::rand({2, 4})).capture({});
+    std::vector<std::string> paths;
+    for (auto const& node : captured->nodes())
+        paths.push_back(node.path);
+    CHECK(paths == std::vector<std::string>{"", "linear", "below", "below.linear"});
+    CHECK(captured->nodes()[2].calls == 1);
 }

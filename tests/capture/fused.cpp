@@ -1,5 +1,6 @@
 // Optimizers inside backward: FBGEMM's table-batched embeddings, and what is like them.
 #include "support/catch2.hpp"
+#include "support/quick.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -319,11 +320,6 @@ struct batch {
     }
 };
 
-auto quick() {
-    return cb::pipeline{cb::preprocessors{}, cb::profilers{cb::latency{.warmup = 1, .samples = 3}},
-                        cb::sinks{}};
-}
-
 void check_same(std::vector<Tensor> const& left, std::vector<Tensor> const& right) {
     REQUIRE(left.size() == right.size());
     for (std::size_t index = 0; index < left.size(); ++index) {
@@ -498,6 +494,50 @@ TEST_CASE("an optimizer in backward by raw pointers, an average and a generator 
 
 TEST_CASE("momentum that nobody declared is found by its effect", "[capture]") {
     check_hidden_momentum(make<ByHandUndeclared>);
+}
+
+namespace {
+/// Cuts off what it was asked for, where nothing of the loss is needed.
+template<class Cut>
+struct CutsOff : Ranker {
+    using Ranker::Ranker;
+    Tensor forward(Tensor const& indices, Tensor const& offsets) {
+        CB_FORWARD(indices, offsets);
+        return Cut{}(over(sparse->forward(indices, offsets)));
+    }
+};
+struct detaches {
+    Tensor operator()(Tensor const& x) const { return x.detach(); }
+};
+struct has_no_gradient {
+    Tensor operator()(Tensor const& x) const { return x.argmax(1); }
+};
+struct SkipsSparse : Ranker {
+    using Ranker::Ranker;
+    Tensor forward(Tensor const& indices, Tensor const& offsets) {
+        CB_FORWARD(indices, offsets);
+        return at::sigmoid(over(sparse->forward(indices, offsets).detach()));
+    }
+};
+
+template<class Model>
+void check_found_below(maker make_tables) {
+    torch::manual_seed(3);
+    Model model{make_tables()};
+    batch const now;
+    auto const weights = model.sparse->tensors()[0].detach().clone();
+    auto const report = quick().run(cb::provide(model, now.indices, now.offsets));
+    CHECK_FALSE(report.document().facts.unchanged.verified);
+    CHECK(cb::capture::same_bytes(model.sparse->tensors()[0], weights));
+    CHECK(report["sparse"].template get<cb::latency>().latency_bwd_ms.why() == cb::hidden_state);
+}
+}  // namespace
+
+TEST_CASE("momentum that nobody declared is found below a module whose backward does not reach it",
+          "[capture]") {
+    check_found_below<CutsOff<detaches>>(make<ByHandUndeclared>);
+    check_found_below<CutsOff<has_no_gradient>>(make<ByHandUndeclared>);
+    check_found_below<SkipsSparse>(make<ByHandUndeclared>);
 }
 
 TEST_CASE("weights that nobody knows of are left alone, and the rows say so", "[capture]") {

@@ -1,5 +1,6 @@
 // Tensors that are not simply strided ones, wherever a program may have them.
 #include "support/catch2.hpp"
+#include "support/quick.hpp"
 #include "support/visit.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
@@ -19,12 +20,6 @@ using at::Tensor;
 using cb::capture::same_bytes;
 
 namespace {
-
-auto quick() {
-    return cb::pipeline{cb::preprocessors{},
-                        cb::profilers{cb::model_size{}, cb::latency{.warmup = 1, .samples = 2}},
-                        cb::sinks{}};
-}
 
 Tensor nested(std::vector<Tensor> const& tensors) {
     return at::_nested_tensor_from_tensor_list(tensors, {}, {}, {}, {});

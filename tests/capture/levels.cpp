@@ -1,5 +1,6 @@
 // Level by level: the same calls as in one forward, with the inputs of one level in memory.
 #include "support/catch2.hpp"
+#include "support/quick.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
 #include <c10/core/Allocator.h>
@@ -22,10 +23,6 @@ namespace nn = torch::nn;
 using at::Tensor;
 
 namespace {
-
-Tensor sum_of(Tensor const& output) {
-    return output.sum();
-}
 
 /// Dropout, BatchNorm, an edit in place, a branch on data, containers and a region.
 struct PartImpl : nn::Module {

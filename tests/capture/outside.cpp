@@ -1,5 +1,6 @@
 // What lies outside the registered tree: declared state, hooks of the user, other threads.
 #include "support/catch2.hpp"
+#include "support/quick.hpp"
 #include "support/visit.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
@@ -21,15 +22,6 @@ namespace nn = torch::nn;
 using at::Tensor;
 
 namespace {
-
-auto quick(cb::options wishes = {}) {
-    return cb::pipeline{cb::preprocessors{}, cb::profilers{cb::latency{.warmup = 1, .samples = 3}},
-                        cb::sinks{}, wishes};
-}
-
-Tensor sum_of(Tensor const& output) {
-    return output.sum();
-}
 
 /// Everything that a forward may keep to itself, in a private section.
 class Remembers : public nn::Module {
@@ -252,6 +244,10 @@ struct throws_when_copied {
     throws_when_copied(throws_when_copied const&) { throw std::runtime_error{"no second one"}; }
     throws_when_copied& operator=(throws_when_copied const&) = default;
 };
+}  // namespace
+template<>
+inline constexpr bool cb::safe_to_replay<throws_when_copied> = true;
+namespace {
 struct CannotCopy : nn::Module {
     nn::Linear linear = register_module("linear", nn::Linear(4, 4));
     throws_when_copied member;

@@ -1,5 +1,6 @@
 // Random models: whatever they do, each replay sees what a plain run saw, and so do its children.
 #include "support/catch2.hpp"
+#include "support/quick.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
 #include <torch/torch.h>
@@ -96,10 +97,6 @@ std::size_t begin_of(std::vector<seen_call> const& calls, nn::Module const* modu
         if (calls[place].module == module && index-- == 0)
             return place;
     return calls.size();
-}
-
-Tensor sum_of(Tensor const& output) {
-    return output.sum();
 }
 
 }  // namespace

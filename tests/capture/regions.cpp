@@ -1,5 +1,6 @@
 // Regions: functional code with a row of its own.
 #include "support/catch2.hpp"
+#include "support/quick.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
 #include <torch/torch.h>
@@ -40,16 +41,6 @@ struct Interacts : nn::Module {
         return twice ? cb::region("doubled", doubled, y) : y;
     }
 };
-
-auto quick() {
-    return cb::pipeline{cb::preprocessors{},
-                        cb::profilers{cb::model_size{}, cb::latency{.warmup = 1, .samples = 2}},
-                        cb::sinks{}};
-}
-
-Tensor sum_of(Tensor const& output) {
-    return output.sum();
-}
 
 std::vector<std::string> paths(cb::document const& report) {
     std::vector<std::string> found;

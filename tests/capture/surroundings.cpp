@@ -1,5 +1,6 @@
 // What surrounds a call: its backward, writes to its arguments, graphs of CUDA, device and stream.
 #include "support/catch2.hpp"
+#include "support/quick.hpp"
 #include "support/visit.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
@@ -24,11 +25,6 @@ using at::Tensor;
 using cb::capture::same_bytes;
 
 namespace {
-
-auto quick() {
-    return cb::pipeline{cb::preprocessors{}, cb::profilers{cb::latency{.warmup = 1, .samples = 2}},
-                        cb::sinks{}};
-}
 
 struct Block : nn::Module {
     nn::Linear linear = register_module("linear", nn::Linear(4, 4));

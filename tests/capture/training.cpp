@@ -1,6 +1,7 @@
 // A profile in the middle of a training leaves no trace in it.
 #include "models/deepfm_shapes.hpp"
 #include "support/catch2.hpp"
+#include "support/quick.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
 #include <torch/torch.h>
@@ -38,12 +39,6 @@ std::vector<Tensor> state_of(nn::Module& model) {
         state.push_back(buffer.clone());
     state.push_back(at::rand({4}));  // the generator
     return state;
-}
-
-auto quick() {
-    return cb::pipeline{cb::preprocessors{},
-                        cb::profilers{cb::model_size{}, cb::latency{.warmup = 1, .samples = 2}},
-                        cb::sinks{}};
 }
 
 /// Trains for `steps`; `profile` is called in the middle, before the step's own forward.

@@ -1,5 +1,6 @@
 // Traps that a capture once fell into, each set as a program may set it.
 #include "support/catch2.hpp"
+#include "support/quick.hpp"
 #include "support/visit.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
@@ -26,15 +27,6 @@ namespace nn = torch::nn;
 using at::Tensor;
 
 namespace {
-
-auto quick() {
-    return cb::pipeline{cb::preprocessors{}, cb::profilers{cb::latency{.warmup = 1, .samples = 2}},
-                        cb::sinks{}};
-}
-
-Tensor sum_of(Tensor const& output) {
-    return output.sum();
-}
 
 struct EditsBatch : nn::Module {
     Tensor weight = register_parameter("weight", at::full({4}, 0.5));
@@ -185,151 +177,6 @@ TEST_CASE("an edit in inference mode, which no version shows, is repeated faithf
             replay.prepare();
             replay.forward();
             CHECK(replay.outputs()[0][0].template item<float>() == 6.0F);
-        }
-    });
-}
-
-namespace {
-using cache = std::vector<Tensor>;
-template<class Argument>
-struct Takes : nn::Module {
-    Tensor forward(Tensor x, Argument argument) {
-        CB_FORWARD(x, argument);
-        static_cast<void>(argument);
-        return x * 1;
-    }
-};
-template<class Argument>
-struct HoldsTaker : nn::Module {
-    std::shared_ptr<Takes<Argument>> child =
-        register_module("child", std::make_shared<Takes<Argument>>());
-    Argument argument;
-    explicit HoldsTaker(Argument given) : argument{std::move(given)} {}
-    Tensor forward(Tensor x) {
-        CB_FORWARD(x);
-        return child->forward(x, argument);
-    }
-};
-template<class Argument>
-std::string why_opaque(Argument argument) {
-    HoldsTaker<Argument> model{std::move(argument)};
-    auto const x = at::ones({2});
-    auto captured = cb::provide(model, x).capture({});
-    captured->for_each([](std::size_t, auto&) {});
-    CHECK(captured->nodes()[1].state == cb::status::opaque);
-    return captured->nodes()[1].reason;
-}
-}  // namespace
-
-TEST_CASE("views and pointers inside containers are not replayed", "[capture]") {
-    cache user;
-    std::vector<std::int64_t> const sizes{1, 2};
-    auto const views = "argument 2 is a container of views or generators";
-    auto const pointer = "argument 2 is a pointer";
-    CHECK(why_opaque(std::vector<std::string_view>{"abc"}) == views);
-    CHECK(why_opaque(std::vector<at::IntArrayRef>{sizes}) == views);
-    CHECK(why_opaque(std::tuple<int, std::string_view>{1, "abc"}) == views);
-    CHECK(why_opaque(std::pair<Tensor, cache*>{at::ones({1}), &user}) == pointer);
-    CHECK(why_opaque(std::map<std::string, cache*>{{"k", &user}}) == pointer);
-    CHECK(why_opaque(std::vector<std::vector<cache*>>{{&user}}) == pointer);
-    CHECK(why_opaque(std::map<std::string, std::shared_ptr<cache>>{}) ==
-          "argument 2 is a std::shared_ptr");
-    CHECK(why_opaque(std::deque<std::string_view>{"abc"}) == views);
-    CHECK(why_opaque(std::set<std::string_view>{"abc"}) == views);
-    CHECK(why_opaque(std::list<cache*>{&user}) == pointer);
-    CHECK(why_opaque(std::variant<int, cache*>{&user}) == pointer);
-    CHECK(why_opaque(std::multimap<int, std::vector<std::string_view>>{}) == views);
-}
-
-TEST_CASE("handles to shared objects are not replayed", "[capture]") {
-    auto const handle = "argument 2 is a handle to a shared object";
-    CHECK(why_opaque(c10::List<Tensor>{}) == handle);
-    CHECK(why_opaque(c10::Dict<std::string, Tensor>{}) == handle);
-    CHECK(why_opaque(c10::IValue{1}) == handle);
-    CHECK(why_opaque(std::optional<c10::List<Tensor>>{}) == handle);
-}
-
-namespace {
-struct DrawsFrom : nn::Module {
-    Tensor forward(Tensor const& x, at::Generator source) {
-        CB_FORWARD(x, source);
-        return x + at::rand(x.sizes(), source);
-    }
-    Tensor draw(Tensor const& x, std::optional<at::Generator>& source) {
-        CB_CALL(draw, x, source);
-        return x * at::rand(x.sizes(), source);
-    }
-};
-struct Draws : nn::Module {
-    std::shared_ptr<DrawsFrom> child = register_module("child", std::make_shared<DrawsFrom>());
-    std::vector<Tensor> given;
-    Tensor forward(Tensor const& x, at::Generator source, std::optional<at::Generator> second) {
-        auto const y = child->forward(x, source);
-        return child->draw(child->forward(y, source), second);
-    }
-};
-}  // namespace
-
-TEST_CASE("a generator that is an argument is the user's, and replays draw from copies",
-          "[capture]") {
-    Draws model;
-    auto const x = at::rand({4});
-    auto source = at::make_generator<at::CPUGeneratorImpl>(7);
-    std::optional<at::Generator> second = at::make_generator<at::CPUGeneratorImpl>(8);
-    auto const expected = model.forward(x, source.clone(), second->clone());
-    auto const before = source.get_state().clone();
-    auto const second_before = second->get_state().clone();
-    auto const captured = cb::provide(model, x, source, second).capture({});
-    int replays = 0;
-    captured->for_each([&](std::size_t row, auto& one) {
-        Tensor first;
-        for (auto& group : one.calls()) {
-            auto replay = group.replay();
-            for (int repetition = 0; repetition < 3; ++repetition) {
-                replay.prepare();
-                replay.forward();
-                auto const result = replay.outputs()[0].clone();
-                if (row == 0)
-                    CHECK(torch::equal(result, expected));
-                CHECK((repetition == 0 || torch::equal(result, first)));
-                first = result;
-                ++replays;
-            }
-        }
-    });
-    CHECK(replays == 6);
-    CHECK(torch::equal(source.get_state(), before));
-    CHECK(torch::equal(second->get_state(), second_before));
-    CHECK(captured->put_back().verified);
-}
-
-namespace {
-struct EditsQueue : nn::Module {
-    Tensor forward(std::deque<Tensor> parts, std::variant<int, Tensor> other) {
-        CB_FORWARD(parts, other);
-        parts[0].mul_(2);
-        return parts[0] + std::get<Tensor>(other);
-    }
-};
-struct HoldsQueue : nn::Module {
-    std::shared_ptr<EditsQueue> child = register_module("child", std::make_shared<EditsQueue>());
-    Tensor forward(Tensor const& x) { return child->forward({x + 1}, x); }
-};
-}  // namespace
-
-TEST_CASE("tensors are found in any container", "[capture]") {
-    HoldsQueue model;
-    auto const x = at::ones({2});
-    auto const captured = cb::provide(model, x).capture({});
-    CHECK(captured->nodes()[1].in_shapes == "[2], [2]");
-    captured->for_each([&](std::size_t, auto& one) {
-        for (auto& group : one.calls()) {
-            auto replay = group.replay();
-            for (int repetition = 0; repetition < 2; ++repetition) {
-                replay.prepare();
-                replay.forward();
-                CHECK(replay.outputs()[0][0].template item<float>() == 5.0F);
-            }
         }
     });
 }

@@ -4,7 +4,7 @@
 // PROVIDE_OF_NO_MODULE
 //     provide(model, arguments...) needs a torch::nn::Module, a module holder or a shared_ptr to a
 // STATE_THAT_IS_SHARED
-//     CB_STATE names a member that is pointer-like or cannot be copied
+//     CB_STATE names a member that is pointer-like, cannot be copied, or is of a class
 // COMPONENTS_THAT_ARE_NONE
 //     CB_COMPONENTS takes members that are modules, or holders
 #include <component_benchmark/hook/forward.hpp>

@@ -173,4 +173,11 @@ TEST_CASE("a filter that cannot be meant is refused", "[filter]") {
     CHECK_THROWS_AS(filters::check(many{{.min_calls = 3, .max_calls = 1}}, "include"), cb::error);
     CHECK_THROWS_AS(filters::check(many{{.min_parameters = 3, .max_parameters = 1}}, "include"),
                     cb::error);
+    for (auto const& below_zero :
+         many{{.min_depth = -1}, {.max_depth = -1}, {.min_calls = -5}, {.max_parameters = -1}})
+        CHECK_THROWS_WITH(filters::check(many{below_zero}, "exclude"),
+                          Catch::Matchers::ContainsSubstring("has a bound below zero"));
+    CHECK_THROWS_WITH(filters::check(many{{.path = "**."}}, "include"),
+                      "component_benchmark: the include filter path=\"**.\" can fit nothing: no "
+                      "path ends in '.'");
 }

@@ -313,6 +313,8 @@ namespace component_benchmark {
 template<>
 inline constexpr bool safe_to_replay<int const*> = true;
 template<>
+inline constexpr bool safe_to_replay<CopyThrows> = true;
+template<>
 struct tensor_access<foreign_struct> {
     static void each(foreign_struct& value, tensor_visitor visit) { visit(value.only); }
 };

@@ -167,6 +167,7 @@ TEST_CASE("table, summary and JSON say that a run is partial", "[interruption]")
     CHECK_THAT(table, ContainsSubstring("partial: the run was interrupted: 2 components not"));
     CHECK_THAT(table, ContainsSubstring("opaque: not measured: the run was interrupted"));
     CHECK_THAT(cb::to_summary(report), ContainsSubstring("(partial run)"));
+    CHECK_THAT(cb::to_summary(report), !ContainsSubstring("opaque"));
     CHECK_THAT(cb::to_json(report), ContainsSubstring("\"partial\""));
 }
 

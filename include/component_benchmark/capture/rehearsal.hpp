@@ -9,7 +9,9 @@
 #include <component_benchmark/core/by_call.hpp>
 #include <component_benchmark/core/failure.hpp>
 
+#include <algorithm>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -31,22 +33,25 @@ template<class Tree, class State, class Component>
 class rehearsal {
 public:
     rehearsal(Tree const& tree, State& state)
-        : tree_{tree}, state_{state}, clean_(tree.nodes().size()) {}
+        : tree_{tree}, state_{state}, reached_(tree.nodes().size()) {}
 
     [[nodiscard]] rehearsed run(std::size_t row, Component& one) {
         rehearsed found;
         try {
-            auto const look = !proven_clean(row);
+            auto const look = !proven_clean(row, one);
             bool clean = !one.calls().empty();
+            tensor_set reached;
             for (auto& group : one.calls()) {
-                auto const first = run_once(group, one, look);
+                auto first = run_once(group, one, look);
+                reached.merge(first.reached);
                 clean = clean && !first.writes && !first.misses_leaves;
                 if (first.misses_leaves)
                     found.remark = backward_is_partial;
                 if (first.writes)
                     look_again(row, group, one, found);
             }
-            clean_[row] = clean;
+            if (clean)
+                reached_[row] = std::move(reached);
         } catch (...) {
             found.failure = current_failure();
             state_.rewind();
@@ -60,9 +65,12 @@ public:
     [[nodiscard]] std::vector<std::size_t> const& hidden() const noexcept { return hidden_; }
 
 private:
+    using tensor_set = std::unordered_set<void const*>;  // by address
+
     struct run_facts {
         bool misses_leaves = false;
         bool writes = false;  ///< parameters, or buffers in its backward
+        tensor_set reached;   ///< parameters for which the backward found a gradient
     };
 
     [[nodiscard]] run_facts run_once(auto& group, Component const& one, bool look) const {
@@ -77,6 +85,8 @@ private:
         if (again.prepare_backward()) {
             found.misses_leaves = again.misses_leaves();
             again.backward();
+            for (auto const& parameter : again.reached_parameters())
+                found.reached.insert(parameter.unsafeGetTensorImpl());
         } else {
             found.misses_leaves = again.why_no_backward() == nothing_to_reach;
         }
@@ -107,18 +117,26 @@ private:
         state_.rewind();
     }
 
-    // The run of an ancestor ran this module too, and wrote nothing, and reached all that it might.
-    [[nodiscard]] bool proven_clean(std::size_t row) const {
-        for (auto above = static_cast<std::ptrdiff_t>(row); above != node::none;
+    // A run of an ancestor that wrote nothing has gone through this module, forward and backward:
+    // it found a gradient for each parameter that requires one. Nothing less shows it, because an
+    // ancestor may cut its children off the graph, or not call them at all.
+    [[nodiscard]] bool proven_clean(std::size_t row, Component const& one) const {
+        auto const& parameters = one.reachable();
+        auto const all_in = [&](tensor_set const& reached) {
+            return std::all_of(parameters.begin(), parameters.end(), [&](auto const& parameter) {
+                return reached.count(parameter.unsafeGetTensorImpl()) > 0;
+            });
+        };
+        for (auto above = tree_.nodes()[row].parent; !parameters.empty() && above != node::none;
              above = tree_.nodes()[static_cast<std::size_t>(above)].parent)
-            if (clean_[static_cast<std::size_t>(above)])
+            if (all_in(reached_[static_cast<std::size_t>(above)]))
                 return true;
         return false;
     }
 
     Tree const& tree_;
     State& state_;
-    std::vector<bool> clean_;
+    std::vector<tensor_set> reached_;  // by clean runs, of each row
     std::vector<std::size_t> hidden_;
 };
 

@@ -84,7 +84,7 @@ public:
         targets_.insert(targets_.end(), declared_.begin(), declared_.end());
         std::string_view why;
         if (!any_needs)
-            why = no_gradient_needed;
+            why = stored_->knows_result() ? no_gradient_needed : result_is_unknown;
         else if (outputs_.empty())
             why = not_in_the_loss;
         else if (targets_.empty())
@@ -127,6 +127,15 @@ public:
     /// Gradients of the last backward: of the inputs that require one, then of the parameters, then
     /// of declared state, each undefined when the outputs do not depend on it.
     [[nodiscard]] std::vector<at::Tensor> const& gradients() const noexcept { return results_; }
+
+    /// Those for which the last backward found a gradient.
+    [[nodiscard]] std::vector<at::Tensor> reached_parameters() const {
+        std::vector<at::Tensor> found;
+        for (std::size_t index = 0; index < parameters_.size(); ++index)
+            if (results_[leaves_.size() + index].defined())
+                found.push_back(parameters_[index]);
+        return found;
+    }
 
 private:
     void make_arguments() {

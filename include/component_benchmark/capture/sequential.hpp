@@ -90,7 +90,8 @@ struct call_order {
 
 [[nodiscard]] captured_call joined(captured_calls auto& calls,
                                    std::vector<std::size_t> const& chain,
-                                   torch::nn::SequentialImpl& module, std::size_t row) {
+                                   torch::nn::SequentialImpl& module, std::size_t row,
+                                   bool with_arguments) {
     auto const& first = calls[chain.front()];
     auto const& last = calls[chain.back()];
     captured_call call;
@@ -101,7 +102,7 @@ struct call_order {
     call.finished = true;
     call.autocast = first.autocast;
     call.begins_with_tensor = true;
-    if (first.stored != nullptr) {
+    if (with_arguments && first.stored != nullptr) {
         first.stored->each_argument([&](at::Tensor& input) {
             call.stored = hook::store<at::Tensor, at::Tensor>(
                 module,
@@ -127,55 +128,98 @@ struct call_order {
     return call;
 }
 
+struct sequential_row {
+    std::size_t row;
+    std::vector<std::size_t> children;  // rows
+};
+
+/// The Sequentials that `wanted` wants more of than a count and whose calls can be told from
+/// others: the longest first, so that the shorter ones get what those leave.
+template<class Tree>
+[[nodiscard]] std::vector<sequential_row> sequentials_of(Tree const& tree,
+                                                         std::vector<call_detail> const& wanted) {
+    auto const& nodes = tree.nodes();
+    std::vector<sequential_row> found;
+    std::vector<bool> is_called_apart(nodes.size());  // a module of another kind holds it, too
+    for (std::size_t row = 0; row < nodes.size(); ++row) {
+        if (tree.is_region(row))
+            continue;
+        auto& module = tree.module(row);
+        auto const above = nodes[row].parent;
+        if (above == node::none || !is_sequential(tree.module(static_cast<std::size_t>(above))))
+            is_called_apart[static_cast<std::size_t>(tree.row_of(&module))] = true;
+        if (!wanted[row].looks || nodes[row].alias_of != node::none || !is_sequential(module))
+            continue;
+        sequential_row one{row, {}};
+        for (auto const& child : module.children())
+            one.children.push_back(static_cast<std::size_t>(tree.row_of(child.get())));
+        if (!one.children.empty())
+            found.push_back(std::move(one));
+    }
+    std::stable_sort(found.begin(), found.end(), [](auto const& left, auto const& right) {
+        auto const a = left.children.size();
+        auto const b = right.children.size();
+        return a != b ? a > b : left.children < right.children;
+    });
+    std::vector<sequential_row> told;
+    for (std::size_t place = 0; place < found.size(); ++place) {
+        auto const& children = found[place].children;
+        auto const like = [&](std::size_t other) {
+            return other < found.size() && found[other].children == children;
+        };
+        if (!like(place - 1) && !like(place + 1) &&
+            !(children.size() == 1 && is_called_apart[children.front()]))
+            told.push_back(found[place]);
+    }
+    return told;
+}
+
 }  // namespace detail
 
 /// Adds the calls of every Sequential that `wanted` wants more of than a count behind `calls`, and
 /// makes them the parents of their children's calls. Where a call of a first child is not the begin
-/// of such a pass, that Sequential gets no call at all.
+/// of such a pass, that Sequential gets no call at all. No more do those whose calls are like those
+/// of another: of Sequentials with the same children, or with one child that others hold as well.
 void infer_sequentials(module_tree const& tree, captured_calls auto& calls,
                        std::vector<call_detail> const& wanted) {
     detail::call_order const order{calls};
-    auto const recorded = calls.size();
-    std::vector<std::size_t> parents(recorded);
+    std::vector<std::size_t> parents(calls.size());
     std::vector<std::vector<std::size_t>> of_row(tree.nodes().size());
-    for (std::size_t number = 0; number < recorded; ++number) {
+    for (std::size_t number = 0; number < calls.size(); ++number) {
         parents[number] = static_cast<std::size_t>(calls[number].parent + 1);
         of_row[calls[number].row].push_back(number);
     }
-    std::vector<bool> taken(recorded);
-    for (std::size_t row = 0; row < tree.nodes().size(); ++row) {
-        if (!wanted[row].looks || tree.nodes()[row].alias_of != node::none || tree.is_region(row) ||
-            !is_sequential(tree.module(row)))
-            continue;
-        std::vector<std::size_t> children;
-        for (auto const& child : tree.module(row).children())
-            children.push_back(static_cast<std::size_t>(tree.row_of(child.get())));
-        if (children.empty())
-            continue;
+    std::vector<bool> taken(calls.size());
+    for (auto const& [row, children] : detail::sequentials_of(tree, wanted)) {
         std::vector<std::vector<std::size_t>> passes;
         for (auto const first : of_row[children.front()]) {
             auto const maker = calls[first].parent;
-            if (maker != captured_call::none && calls[static_cast<std::size_t>(maker)].row == row)
-                continue;  // the root, whose call is seen
-            auto pass = taken[first]
-                            ? std::nullopt
-                            : detail::pass_from(calls, order, children, first, parents[first]);
-            if (pass) {
+            if (taken[first] ||
+                (maker != captured_call::none && calls[static_cast<std::size_t>(maker)].row == row))
+                continue;  // the latter: of the root, whose call is seen
+            auto pass = detail::pass_from(calls, order, children, first, parents[first]);
+            auto const is_free = pass && std::none_of(pass->begin(), pass->end(),
+                                                      [&](auto number) { return taken[number]; });
+            if (is_free) {
+                for (auto const number : *pass)
+                    taken[number] = true;
                 passes.push_back(std::move(*pass));
             } else if (!tree.is_shared(children.front())) {
+                for (auto const& others : passes)
+                    for (auto const number : others)
+                        taken[number] = false;
                 passes.clear();
                 break;
             }
         }
         std::int64_t index = 0;
         for (auto const& pass : passes) {
-            auto call = detail::joined(
-                calls, pass, dynamic_cast<torch::nn::SequentialImpl&>(tree.module(row)), row);
+            auto call = detail::joined(calls, pass,
+                                       dynamic_cast<torch::nn::SequentialImpl&>(tree.module(row)),
+                                       row, wanted[row].arguments);
             call.index = index++;
-            for (auto const member : pass) {
+            for (auto const member : pass)
                 calls[member].parent = static_cast<std::ptrdiff_t>(calls.size());
-                taken[member] = true;
-            }
             calls.push_back(std::move(call));
         }
     }

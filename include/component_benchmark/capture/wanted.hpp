@@ -28,6 +28,7 @@ public:
         : tree_{tree}, wishes_{std::move(wishes)}, measured_(tree.nodes().size()) {
         filters::check(wishes_.include, "include");
         filters::check(wishes_.exclude, "exclude");
+        find_holders();
         count_parameters();
         choose();
     }
@@ -127,8 +128,7 @@ private:
     // The calls of a Sequential are inferred from those of its children: the arguments are the
     // first one's, the results the last one's.
     void add(std::vector<call_detail>& found, std::size_t row, call_detail const& detail) const {
-        if (nodes()[row].alias_of != node::none)
-            row = static_cast<std::size_t>(nodes()[row].alias_of);
+        row = own_row(row);
         auto const before = found[row];
         found[row] |= detail;
         if (found[row] == before || tree_.is_region(row) || !is_sequential(tree_.module(row)))
@@ -140,6 +140,25 @@ private:
                  .context = detail.context,
                  .arguments = detail.arguments && child == row + 1,
                  .gradients = detail.gradients && nodes()[child].end == end});
+        // and to tell them from those of others with the same children, these are inferred as well
+        for (auto child = row + 1; child < end; child = nodes()[child].end)
+            for (auto const holder : holders_of_[own_row(child)])
+                add(found, holder, {.looks = true});
+    }
+
+    [[nodiscard]] std::size_t own_row(std::size_t row) const {
+        auto const alias_of = nodes()[row].alias_of;
+        return alias_of == node::none ? row : static_cast<std::size_t>(alias_of);
+    }
+
+    void find_holders() {
+        holders_of_.resize(nodes().size());
+        for (std::size_t row = 1; row < nodes().size(); ++row) {
+            auto const above = static_cast<std::size_t>(nodes()[row].parent);
+            auto const own = own_row(row);
+            if (!tree_.is_region(row) && tree_.is_shared(own) && is_sequential(tree_.module(above)))
+                holders_of_[own].push_back(above);
+        }
     }
 
     void look_for(std::string const& list, filter const& one) {
@@ -175,7 +194,8 @@ private:
     Tree const& tree_;
     options wishes_;
     bool calls_known_ = false;
-    std::size_t left_ = 0;  // rows to be measured
+    std::vector<std::vector<std::size_t>> holders_of_;  // Sequentials, of each shared row
+    std::size_t left_ = 0;                              // rows to be measured
     std::vector<bool> measured_;
     std::vector<std::int64_t> parameters_;  // of each row, where a filter asks for them
     std::vector<std::string> warnings_;

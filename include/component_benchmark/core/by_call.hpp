@@ -29,6 +29,8 @@ inline constexpr std::string_view not_in_the_loss = "the loss does not depend on
 /// Reasons for which a call's backward is not measured though it has one.
 inline constexpr std::string_view nothing_to_reach =
     "what requires a gradient in it is neither registered nor declared in CB_STATE";
+inline constexpr std::string_view result_is_unknown =
+    "its result is of a class whose members are not known: name them with BOOST_HANA_ADAPT_STRUCT";
 inline constexpr std::string_view hidden_state =
     "it writes its weights and leaves other values when it runs again from the same state: it has "
     "state that is neither registered nor declared in CB_STATE";

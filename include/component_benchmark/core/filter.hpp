@@ -146,6 +146,12 @@ void check(std::vector<Filter> const& all, std::string const& list) {
             throw error{"a filter in options." + list +
                         " is empty, so that it fits every component: give it a path, a type or a "
                         "bound, or leave it out"};
+        if (one.min_depth < 0 || one.max_depth < 0 || one.min_calls < 0 || one.max_calls < 0 ||
+            one.min_parameters < 0 || one.max_parameters < 0)
+            throw error{"the " + list + " filter " + text + " has a bound below zero"};
+        if (one.path.ends_with('.'))
+            throw error{"the " + list + " filter " + text +
+                        " can fit nothing: no path ends in '.'"};
         if (one.min_depth > one.max_depth || one.min_calls > one.max_calls ||
             one.min_parameters > one.max_parameters)
             throw error{"the " + list + " filter " + text +

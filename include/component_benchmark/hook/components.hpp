@@ -11,7 +11,7 @@
 #    include <string_view>
 #    include <tuple>
 #    include <type_traits>
-#    include <vector>
+#    include <unordered_set>
 
 /// In the class of a module: its members that are modules, or holders, pointers, optionals and
 /// containers of such. Plugins then get them with their own types, and those that are not
@@ -98,15 +98,19 @@ void each_module_in(Member& member, std::string const& name, Visit& visit) {
 
 }  // namespace detail
 
-/// Calls `visit(parent, name, module)` for each module that `module` declares, with its own type,
-/// and for those that these declare.
+namespace detail {
+
+using known_modules = std::unordered_set<void const*>;  // by address
+
 template<class Module, class Visit>
-void walk_components(Module& module, Visit&& visit) {
+void walk_into(Module& module, Visit& visit, known_modules& entered) {
     if constexpr (components_access::has<Module>) {
+        if (!entered.insert(&module).second)
+            return;
         auto names = components_access::names<Module>();
         auto down = [&](std::string const& name, auto& child) {
             visit(static_cast<torch::nn::Module&>(module), name, child);
-            walk_components(child, visit);
+            detail::walk_into(child, visit, entered);
         };
         std::apply(
             [&](auto&... members) {
@@ -114,6 +118,16 @@ void walk_components(Module& module, Visit&& visit) {
             },
             components_access::members(module));
     }
+}
+
+}  // namespace detail
+
+/// Calls `visit(parent, name, module)` for each module that `module` declares, with its own type,
+/// and for those that these declare. Each is entered once, also where children point to parents.
+template<class Module, class Visit>
+void walk_components(Module& module, Visit&& visit) {
+    detail::known_modules entered;
+    detail::walk_into(module, visit, entered);
 }
 
 }  // namespace component_benchmark::hook

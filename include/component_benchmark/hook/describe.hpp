@@ -25,6 +25,13 @@ void describe_number(std::string& text, Number number) {
     text += ';';
 }
 
+/// Of types other than its own, as JSON has them.
+template<class T>
+concept has_elements = requires(T const& value) {
+    value.begin() != value.end();
+    requires !std::is_same_v<std::remove_cvref_t<decltype(*value.begin())>, T>;
+};
+
 template<class T>
 void describe_value(std::string& text, T const& value) {
     if constexpr (std::is_same_v<T, bool>) {
@@ -33,8 +40,11 @@ void describe_value(std::string& text, T const& value) {
         hook::describe_number(text, static_cast<std::underlying_type_t<T>>(value));
     } else if constexpr (std::is_arithmetic_v<T>) {
         hook::describe_number(text, value);
-    } else if constexpr (std::convertible_to<T const&, std::string>) {
-        text += std::string{value};
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        text += value;
+        text += ';';
+    } else if constexpr (requires { value.identity(); }) {
+        text += value.identity();
         text += ';';
     } else if constexpr (std::is_same_v<T, at::Tensor>) {
         text += value.defined() ? 't' : '-';  // what it looks like is told elsewhere
@@ -57,7 +67,12 @@ void describe_value(std::string& text, T const& value) {
         // of a generator: what it draws costs the same
     } else if constexpr (requires { value.owner; }) {
         hook::describe_value(text, value.owner);
-    } else if constexpr (requires { value.begin() != value.end(), *value.begin(); }) {
+    } else if constexpr (detail::container_adaptor<T>) {
+        hook::describe_value(text, value.*detail::opened<T>::container);
+    } else if constexpr (requires { value.key(), value.value(); }) {
+        hook::describe_value(text, value.key());
+        hook::describe_value(text, value.value());
+    } else if constexpr (has_elements<T>) {
         text += '[';
         for (auto const& element : value)
             hook::describe_value(text, element);

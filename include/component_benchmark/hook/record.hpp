@@ -169,7 +169,15 @@ auto run_begun(recorder& listener, Self& self, Run& run, Values&... values)
         open.succeed([](tensor_visitor) {});
     } else if constexpr (std::is_reference_v<result_type>) {
         auto&& result = run(self, static_cast<Declared&&>(values)...);
-        open.succeed([](tensor_visitor) {});
+        using value = std::remove_cvref_t<result_type>;
+        if constexpr (std::is_copy_constructible_v<value>) {
+            open.succeed([&](tensor_visitor visit) {
+                auto seen = std::as_const(result);
+                hook::each_tensor(seen, visit);
+            });
+        } else {
+            open.succeed([](tensor_visitor) {});
+        }
         return static_cast<result_type>(result);
     } else {
         result_type result = run(self, static_cast<Declared&&>(values)...);

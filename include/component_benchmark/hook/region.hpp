@@ -34,10 +34,13 @@ struct module_argument {
     Module* module;
 
     /// Two calls with the same module are alike.
-    operator std::string() const {
+    [[nodiscard]] std::string identity() const {
         return std::to_string(reinterpret_cast<std::uintptr_t>(module));
     }
 };
+
+template<class Module, bool ByPointer>
+struct parts_of<module_argument<Module, ByPointer>> : owns<> {};
 
 template<class Argument>
 using region_argument = std::conditional_t<

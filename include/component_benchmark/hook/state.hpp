@@ -157,9 +157,10 @@ template<class Tuple>
 struct members_of;
 template<class... Member>
 struct members_of<std::tuple<Member&...>> {
-    static_assert(((why_not_kept<Member>() == nullptr) && ...),
-                  "component_benchmark: CB_STATE names a member that is pointer-like or cannot be "
-                  "copied: a copy of it would share what it points to");
+    static_assert((can_be_kept<Member> && ...),
+                  "component_benchmark: CB_STATE names a member that is pointer-like, cannot be "
+                  "copied, or is of a class whose members are not known (name them with "
+                  "BOOST_HANA_ADAPT_STRUCT): a copy of it could share what it points to");
     using type = std::tuple<std::remove_cv_t<Member>...>;
 };
 

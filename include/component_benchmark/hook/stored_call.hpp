@@ -5,6 +5,8 @@
 #include <component_benchmark/hook/describe.hpp>
 #include <component_benchmark/hook/tensors.hpp>
 
+#include <c10/util/Type.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +30,9 @@ public:
     virtual void each_argument(tensor_visitor visit) = 0;
     virtual void each_result(tensor_visitor visit) = 0;
     virtual void forget_result() = 0;
+
+    /// False when the result is of a class whose members are not known: tensors in it are not seen.
+    [[nodiscard]] virtual bool knows_result() const noexcept = 0;
 
     /// Values of the arguments that are not tensors, for telling calls apart.
     [[nodiscard]] virtual std::string values() const = 0;
@@ -84,6 +89,13 @@ public:
             result_.reset();
     }
 
+    [[nodiscard]] bool knows_result() const noexcept override {
+        if constexpr (std::is_void_v<Result>)
+            return true;
+        else
+            return hook::obstacle_of<result_value>().unknown == nullptr;
+    }
+
     [[nodiscard]] std::string values() const override {
         if constexpr (requires { run_.identity(); })
             return run_.identity() + describe_values(arguments_);
@@ -116,24 +128,35 @@ private:
         result_{};
 };
 
+/// E.g. "is a pointer" or "holds a Batch, whose members are not known: ...".
+[[nodiscard]] inline std::string text_of(obstacle const& found) {
+    std::string const verb = found.is_inside ? "holds " : "is ";
+    if (found.unknown == nullptr)
+        return verb + found.text;
+    auto const name = c10::demangle(found.unknown->name());
+    return verb + "a " + name +
+           ", whose members are not known: name them with BOOST_HANA_ADAPT_STRUCT, or specialise "
+           "cb::safe_to_replay";
+}
+
 /// Why a call with this signature cannot be made again, or empty.
 template<class... Declared>
 [[nodiscard]] std::string why_not_stored() {
     std::string why;
     int position = 0;
-    [[maybe_unused]] auto const look = [&](char const* reason) {
+    [[maybe_unused]] auto const look = [&](obstacle const& found) {
         ++position;
-        if (reason != nullptr && why.empty())
-            why = "argument " + std::to_string(position) + " is " + reason;
+        if (found && why.empty())
+            why = "argument " + std::to_string(position) + " " + hook::text_of(found);
     };
-    (look(why_not_kept<Declared>()), ...);
+    (look(hook::obstacle_of<value_of<Declared>>()), ...);
     return why;
 }
 
 /// Stores the call, or returns null when its signature does not allow it.
 template<class Result, class... Declared, class Self, class Run, class... Values>
 [[nodiscard]] std::unique_ptr<stored_call> store(Self& self, Run run, Values const&... values) {
-    if constexpr (((why_not_kept<Declared>() == nullptr) && ...))
+    if constexpr ((can_be_kept<Declared> && ...))
         return std::make_unique<typed_call<Self, Run, Result, Declared...>>(self, run, values...);
     else
         return nullptr;

@@ -9,11 +9,17 @@
 #include <ATen/core/Tensor.h>
 #include <c10/util/FunctionRef.h>
 
+#include <concepts>
 #include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
+
+namespace torch {
+template<class Key, class Value>
+class OrderedDict;
+}
 
 namespace component_benchmark {
 
@@ -22,8 +28,8 @@ using tensor_visitor = c10::function_ref<void(at::Tensor&)>;
 
 /// The customisation point for a type with tensors inside that is not yours: specialise it with
 /// `static void each(T& value, tensor_visitor visit)`. A type of yours is found without it when it
-/// has a member `each_tensor(visit)` or is a Hana Struct. Types that are neither are carried whole
-/// (opaque): they are copied, and tensors inside them stay as they are.
+/// has a member `each_tensor(visit)` or is a Hana Struct. A call with an argument of a class
+/// that is none of these is not replayed, nor are tensors in such a result seen.
 template<class T>
 struct tensor_access {};
 
@@ -67,12 +73,12 @@ concept adaptive_softmax_output = requires(T& value) {
 template<class T>
 struct visit_as {
     static void each(T& value, tensor_visitor visit) {
-        if constexpr (requires { *value.begin(), value.end(), value.size(); }) {
-            // what stands in a set is const
+        if constexpr (requires { *value.begin(), value.end(); }) {
+            // what stands in a set is const; a tree of itself, as of JSON, holds no tensors
             using reference = decltype(*value.begin());
-            if constexpr (std::is_lvalue_reference_v<reference> &&
-                          !std::is_const_v<std::remove_reference_t<reference>> &&
-                          !std::is_scalar_v<std::remove_reference_t<reference>>)
+            using value_type = std::remove_reference_t<reference>;
+            if constexpr (std::is_lvalue_reference_v<reference> && !std::is_const_v<value_type> &&
+                          !std::is_scalar_v<value_type> && !std::is_same_v<value_type, T>)
                 for (auto& element : value)
                     hook::each_tensor(element, visit);
         }
@@ -90,6 +96,31 @@ struct visit_tuple {
     }
 };
 
+/// std::queue, std::stack and std::priority_queue: they hand out one element only.
+template<class Adaptor>
+concept container_adaptor = requires(Adaptor& adaptor) {
+    typename Adaptor::container_type;
+    adaptor.pop();
+};
+
+template<class Adaptor>
+struct opened : Adaptor {
+    static constexpr auto container = &opened::c;  // a protected member
+};
+
+template<container_adaptor Adaptor>
+struct visit_as<Adaptor> {
+    static void each(Adaptor& adaptor, tensor_visitor visit) {
+        hook::each_tensor(adaptor.*opened<Adaptor>::container, visit);
+    }
+};
+template<class Key, class T>
+struct visit_as<torch::OrderedDict<Key, T>> {
+    static void each(auto& dictionary, tensor_visitor visit) {
+        for (auto& item : dictionary)
+            hook::each_tensor(item.value(), visit);
+    }
+};
 template<>
 struct visit_as<at::Tensor> {
     static void each(at::Tensor& tensor, tensor_visitor visit) {

@@ -51,7 +51,7 @@ template<class Declared>
 struct given {
     using value = hook::value_of<Declared>;
     static constexpr bool is_copy =
-        hook::why_not_kept<Declared>() == nullptr &&
+        hook::can_be_kept<Declared> &&
         (std::is_same_v<hook::kept<Declared>, value> || hook::is_generator<value>);
     using type = std::conditional_t<is_copy, value, std::remove_reference_t<Declared>&>;
 
@@ -102,7 +102,7 @@ private:
     [[nodiscard]] std::vector<at::Tensor> batch() const {
         std::vector<at::Tensor> found;
         auto const look = [&]<class Declared>(auto const& argument) {
-            if constexpr (hook::why_not_kept<Declared>() == nullptr) {
+            if constexpr (hook::can_be_kept<Declared>) {
                 auto kept = hook::keep<Declared>(argument);
                 hook::each_tensor(kept, [&](at::Tensor& tensor) { found.push_back(tensor); });
             }

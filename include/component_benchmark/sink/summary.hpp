@@ -23,8 +23,9 @@ namespace detail {
 }
 
 [[nodiscard]] std::int64_t count_of(a_document auto const& report, status state) {
-    return std::count_if(report.nodes.begin(), report.nodes.end(),
-                         [state](node const& n) { return is_in(n, state); });
+    return std::count_if(report.nodes.begin(), report.nodes.end(), [state](node const& n) {
+        return is_in(n, state) && n.reason != run_was_interrupted;
+    });
 }
 
 /// Where the whole report is, as far as the options tell.
@@ -185,7 +186,6 @@ void add_negative_self(a_document auto const& report, std::size_t width,
     return "model state: unchanged, verified by value" + compared;
 }
 
-/// Two lines at most: what was not compared is not to be cut off where there is room below.
 /// Two lines where they are needed and there is room for them among the ten.
 inline void add_state(verification const& state, std::size_t width,
                       std::vector<std::string>& lines) {
