@@ -1,4 +1,4 @@
-# find_package(component_benchmark) from an install tree.
+# find_package(component_benchmark) from an install tree, and from the build tree (component_benchmark_DIR=<build>).
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 set(package_folder "${CMAKE_INSTALL_DATADIR}/cmake/component_benchmark")
@@ -14,10 +14,16 @@ configure_package_config_file(cmake/component_benchmarkConfig.cmake.in component
                               INSTALL_DESTINATION "${package_folder}")
 write_basic_package_version_file(component_benchmarkConfigVersion.cmake COMPATIBILITY SameMinorVersion
                                  ARCH_INDEPENDENT)
+set(package_modules Dependencies Instrument LibTorch LibTorchRoot)
+list(TRANSFORM package_modules REPLACE "(.+)" "cmake/ComponentBenchmark\\1.cmake")
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/component_benchmarkConfig.cmake"
-              "${CMAKE_CURRENT_BINARY_DIR}/component_benchmarkConfigVersion.cmake"
-              cmake/ComponentBenchmarkDependencies.cmake
-              cmake/ComponentBenchmarkLibTorch.cmake
-              cmake/ComponentBenchmarkLibTorchRoot.cmake
+              "${CMAKE_CURRENT_BINARY_DIR}/component_benchmarkConfigVersion.cmake" ${package_modules}
         DESTINATION "${package_folder}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+export(EXPORT component_benchmark FILE "${CMAKE_CURRENT_BINARY_DIR}/component_benchmarkTargets.cmake"
+       NAMESPACE component_benchmark::)
+foreach(module IN LISTS package_modules)
+    cmake_path(GET module FILENAME name)
+    configure_file(${module} ${name} COPYONLY)
+endforeach()

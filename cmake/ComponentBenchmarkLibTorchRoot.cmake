@@ -1,7 +1,7 @@
 # component_benchmark_find_libtorch_root(<variable>): the LibTorch folder, the one with include/ and lib/, or "".
-# The first of: COMPONENT_BENCHMARK_LIBTORCH_ROOT, Torch_DIR, CMAKE_PREFIX_PATH (CMake variable, then environment),
-# what this build folder found before, a Python on PATH that has torch, the Python environment that tools/setup.sh makes
-# in the build folder.
+# The first of: what find_package(Torch) gave this project, COMPONENT_BENCHMARK_LIBTORCH_ROOT, Torch_DIR,
+# CMAKE_PREFIX_PATH (CMake variable, then environment), what this build folder found before, a Python on PATH that has
+# torch, the Python environment that tools/setup.sh makes in the build folder.
 #
 # As a script it prints the folder, so that the shell scripts and the build agree:
 #   cmake -D COMPONENT_BENCHMARK_VENV=OFF -P cmake/ComponentBenchmarkLibTorchRoot.cmake
@@ -76,7 +76,28 @@ function(component_benchmark_libtorch_of_python out)
     endforeach()
 endfunction()
 
+# A project that has called find_package(Torch) has its LibTorch; a second one in the same program would not do.
+function(component_benchmark_libtorch_of_project out)
+    set(${out} "" PARENT_SCOPE)
+    if(NOT CMAKE_SCRIPT_MODE_FILE AND TARGET torch_cpu)
+        foreach(property IN ITEMS IMPORTED_LOCATION_RELEASE IMPORTED_LOCATION)
+            get_target_property(library torch_cpu ${property})
+            if(library)
+                cmake_path(GET library PARENT_PATH folder)
+                component_benchmark_libtorch_from_paths(root "${folder}/..")
+                set(${out} "${root}" PARENT_SCOPE)
+                return()
+            endif()
+        endforeach()
+    endif()
+endfunction()
+
 function(component_benchmark_find_libtorch_root out)
+    component_benchmark_libtorch_of_project(root)
+    if(root)
+        set(${out} "${root}" PARENT_SCOPE)
+        return()
+    endif()
     # What was asked for by name is used or refused, never replaced in silence.
     foreach(name IN ITEMS COMPONENT_BENCHMARK_LIBTORCH_ROOT Torch_DIR)
         set(asked "${${name}}")

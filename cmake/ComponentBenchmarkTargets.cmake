@@ -1,4 +1,5 @@
 # The two targets users link.
+include(ComponentBenchmarkInstrument)
 
 add_library(component_benchmark INTERFACE)
 add_library(component_benchmark::component_benchmark ALIAS component_benchmark)

@@ -8,12 +8,17 @@ skip() {
     exit 77
 }
 
+# configure_project <source folder> <build folder> <CMake arguments>...
+configure_project() {
+    local source=$1 folder=$2
+    shift 2
+    "$cmake" -S "$source" -B "$folder" -G "$generator" -D CMAKE_MAKE_PROGRAM="$make_program" \
+        -D CMAKE_CXX_COMPILER="$compiler" "$@"
+}
+
 # build_consumer <folder> <CMake arguments>...
 build_consumer() {
-    local folder=$1
-    shift
-    "$cmake" -S "$project/tests/package/consumer" -B "$folder" -G "$generator" -D CMAKE_MAKE_PROGRAM="$make_program" \
-        -D CMAKE_CXX_COMPILER="$compiler" "$@"
-    "$cmake" --build "$folder"
-    "$folder/consumer"
+    configure_project "$project/tests/package/consumer" "$@"
+    "$cmake" --build "$1"
+    "$1/consumer"
 }

@@ -52,5 +52,6 @@ PATH=$(path_without_nvcc)
 export PATH
 ! command -v nvcc || skip "nvcc cannot be hidden"
 
-build_consumer "$build" -D CMAKE_CXX_FLAGS="$flags" -D COMPONENT_BENCHMARK_SOURCE="$project" -D CONSUMER_TORCH=ON \
+build_consumer "$build" -D CMAKE_CXX_FLAGS="$flags" -D CONSUMER_WAY=add_subdirectory -D COMPONENT_BENCHMARK_SOURCE="$project" \
+    -D CONSUMER_TORCH=ON \
     -D CONSUMER_SEES_CUDA=OFF -D COMPONENT_BENCHMARK_LIBTORCH_ROOT="$libtorch"

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Takes the library into a program that is not ours, in one of the ways that users have:
+#   ways.sh <way> <cmake> <generator> <make program> <compiler> <LibTorch> <build folder>
+# Ways: subdirectory, fetch_content, build_tree and installed (without torch), installed_torch, plain (only the include
+# folder and interpose.cpp, no CMake), with_find_torch (the project has called find_package(Torch) itself).
+set -euo pipefail
+# shellcheck source=tests/package/common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+way=$1 cmake=$2 generator=$3 make_program=$4 compiler=$5 libtorch=$6 build=$7
+
+# The library's own build folder; it comes anew, so that nothing stale is found.
+configure_library() {
+    rm -rf "$build/library" "$build/prefix"
+    configure_project "$project" "$build/library" -D COMPONENT_BENCHMARK_TESTS=OFF -D COMPONENT_BENCHMARK_EXAMPLES=OFF \
+        -D COMPONENT_BENCHMARK_BENCH=OFF "$@"
+}
+
+refuses_to_instrument() {
+    local said
+    if said=$(configure_project "$project/tests/package/consumer" "$build/instrumented" "$@" -D CONSUMER_INSTRUMENTS=ON 2>&1); then
+        echo "component_benchmark_instrument() is reserved, and was taken in silence"
+        return 1
+    fi
+    [[ $said == *"this name is reserved"* ]] || { echo "$said"; return 1; }
+}
+
+# What a CPU build of LibTorch gives a project that calls find_package(Torch), in two targets.
+write_torch_config() {
+    mkdir -p "$1"
+    cat > "$1/TorchConfig.cmake" << CONFIG
+foreach(name IN ITEMS c10 torch_cpu)
+    add_library(\${name} SHARED IMPORTED)
+    set_target_properties(\${name} PROPERTIES IMPORTED_LOCATION_RELEASE "$libtorch/lib/lib\${name}.so")
+endforeach()
+CONFIG
+}
+
+case $way in
+    subdirectory)
+        build_consumer "$build" -D CONSUMER_WAY=add_subdirectory -D COMPONENT_BENCHMARK_SOURCE="$project" \
+            -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF
+        ;;
+    fetch_content)
+        [[ -e $project/.git ]] || skip "not a clone"
+        rm -rf "$build"
+        build_consumer "$build" -D CONSUMER_WAY=FetchContent -D COMPONENT_BENCHMARK_SOURCE="$project" \
+            -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF
+        ;;
+    build_tree)
+        configure_library -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF
+        build_consumer "$build/consumer" -D component_benchmark_DIR="$build/library"
+        ;;
+    installed)
+        configure_library -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF
+        "$cmake" --install "$build/library" --prefix "$build/prefix"
+        build_consumer "$build/consumer" -D CMAKE_PREFIX_PATH="$build/prefix"
+        refuses_to_instrument -D CMAKE_PREFIX_PATH="$build/prefix"
+        ;;
+    installed_torch)
+        configure_library -D COMPONENT_BENCHMARK_LIBTORCH_ROOT="$libtorch"
+        "$cmake" --install "$build/library" --prefix "$build/prefix"
+        build_consumer "$build/consumer" -D CMAKE_PREFIX_PATH="$build/prefix" -D CONSUMER_TORCH=ON \
+            -D COMPONENT_BENCHMARK_LIBTORCH_ROOT="$libtorch"
+        ;;
+    with_find_torch)
+        write_torch_config "$build/torch"
+        configure_project "$project/tests/package/consumer" "$build" -D CONSUMER_WAY=add_subdirectory \
+            -D COMPONENT_BENCHMARK_SOURCE="$project" -D CONSUMER_FINDS_TORCH=ON -D Torch_DIR="$build/torch" |
+            tee "$build/said"
+        grep -q "LibTorch .* at $libtorch" "$build/said"
+        ;;
+    plain)
+        mkdir -p "$build"
+        "$compiler" -std=c++20 -O1 -DCOMPONENT_BENCHMARK_ENABLED=1 -DFMT_HEADER_ONLY=1 -I "$project/include" \
+            -isystem "$libtorch/include" -isystem "$libtorch/include/torch/csrc/api/include" \
+            "$project/tests/package/consumer/with_torch.cpp" "$project/include/component_benchmark/hook/interpose.cpp" \
+            -L "$libtorch/lib" -ltorch_cpu -lc10 -Wl,-rpath,"$libtorch/lib" -ldl -pthread -o "$build/consumer"
+        "$build/consumer"
+        ;;
+    *)
+        echo "no way '$way'"
+        exit 1
+        ;;
+esac
