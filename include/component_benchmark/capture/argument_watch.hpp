@@ -51,7 +51,7 @@ private:
         std::size_t hash = 0;
         call_.stored->each_argument([&](at::Tensor& argument) {
             if (argument.has_storage() &&
-                state_.count(argument.storage().unsafeGetStorageImpl()) > 0)
+                state_.contains(argument.storage().unsafeGetStorageImpl()))
                 return;
             hash = hash * 31 + hash_of_bytes(argument);
         });

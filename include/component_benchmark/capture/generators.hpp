@@ -87,8 +87,10 @@ public:
 
     [[nodiscard]] bool is_current() const {
         std::lock_guard const lock{generator_->mutex_};
-        auto const now = generator_->engine().data();
-        return std::memcmp(&now, &engine_, sizeof now) == 0 &&
+        auto const now = generator_->engine().data();  // has padding
+        return now.seed_ == engine_.seed_ && now.left_ == engine_.left_ &&
+               now.seeded_ == engine_.seeded_ && now.next_ == engine_.next_ &&
+               now.state_ == engine_.state_ &&
                normals_ == normals{generator_->next_float_normal_sample(),
                                    generator_->next_double_normal_sample()};
     }

@@ -124,7 +124,7 @@ private:
         auto const& parameters = one.reachable();
         auto const all_in = [&](tensor_set const& reached) {
             return std::all_of(parameters.begin(), parameters.end(), [&](auto const& parameter) {
-                return reached.count(parameter.unsafeGetTensorImpl()) > 0;
+                return reached.contains(parameter.unsafeGetTensorImpl());
             });
         };
         for (auto above = tree_.nodes()[row].parent; !parameters.empty() && above != node::none;

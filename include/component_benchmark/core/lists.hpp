@@ -10,21 +10,21 @@ namespace component_benchmark {
 template<class... Plugin>
 struct preprocessors {
     explicit preprocessors(Plugin... list) : plugins{std::move(list)...} {}
-    std::tuple<Plugin...> plugins;
+    [[no_unique_address]] std::tuple<Plugin...> plugins;
 };
 
 /// Measure each component, in this order.
 template<class... Plugin>
 struct profilers {
     explicit profilers(Plugin... list) : plugins{std::move(list)...} {}
-    std::tuple<Plugin...> plugins;
+    [[no_unique_address]] std::tuple<Plugin...> plugins;
 };
 
 /// Show or keep the finished report.
 template<class... Plugin>
 struct sinks {
     explicit sinks(Plugin... list) : plugins{std::move(list)...} {}
-    std::tuple<Plugin...> plugins;
+    [[no_unique_address]] std::tuple<Plugin...> plugins;
 };
 
 }  // namespace component_benchmark

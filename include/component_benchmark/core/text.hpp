@@ -127,7 +127,7 @@ namespace detail {
         return std::string{buffer, end.ptr};
     };
     // Rounding may carry into a new digit (9.9996), so the exponent is read from rounded text.
-    auto const scientific = print(std::chars_format::scientific, digits - 1);
+    auto scientific = print(std::chars_format::scientific, digits - 1);
     auto const mark = scientific.find('e');
     int exponent = 0;
     std::from_chars(scientific.data() + mark + (scientific[mark + 1] == '+' ? 2 : 1),

@@ -26,7 +26,7 @@ struct milliseconds {
 
 struct count {
     using value_type = std::int64_t;
-    static constexpr std::string_view symbol = "";
+    static constexpr std::string_view symbol{};
     static constexpr auto kind = unit_kind::count;
     static constexpr auto direction = better::none;
 };

@@ -243,9 +243,9 @@ private:
         return failures;
     }
 
-    std::tuple<Preprocessor...> preprocessors_;
-    std::tuple<Profiler...> profilers_;
-    std::tuple<Sink...> sinks_;
+    [[no_unique_address]] std::tuple<Preprocessor...> preprocessors_;
+    [[no_unique_address]] std::tuple<Profiler...> profilers_;
+    [[no_unique_address]] std::tuple<Sink...> sinks_;
     options options_;
     std::vector<std::pair<std::size_t, std::string>> broken_;  ///< rows that a preprocessor broke
     std::vector<std::pair<std::size_t, std::string>> lost_;    ///< rows that a profiler lost

@@ -72,12 +72,13 @@ private:
     }
 
     [[nodiscard]] bool read(std::string_view entry) {
-        if (entry == "signal" && !signal_)
-            last_signal_ =
-                signal_.emplace(watch::second::is_counted, watch::ignored::is_counted).times();
-        else if (entry.substr(0, 5) == "step=")
+        if (entry == "signal" && !signal_) {
+            signal_.emplace(watch::second::is_counted, watch::ignored::is_counted);
+            last_signal_ = watch::times();
+        }
+        if (entry.substr(0, 5) == "step=")
             return add(steps_, entry.substr(5), 0);
-        else if (entry.substr(0, 6) == "every=")
+        if (entry.substr(0, 6) == "every=")
             return add(periods_, entry.substr(6), 1);
         return entry == "signal" || entry == "off";
     }

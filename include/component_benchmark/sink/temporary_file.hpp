@@ -69,7 +69,7 @@ private:
 /// A file name that is removed again unless it was given its final one.
 class temporary_name {
 public:
-    explicit temporary_name(std::string const& folder) : folder_{folder} {}
+    explicit temporary_name(std::string folder) : folder_{std::move(folder)} {}
     temporary_name(temporary_name const&) = delete;
     temporary_name& operator=(temporary_name const&) = delete;
     ~temporary_name() {

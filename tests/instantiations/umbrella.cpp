@@ -1,0 +1,2 @@
+// A file that includes everything and uses nothing.
+#include <component_benchmark/component_benchmark.hpp>
