@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds and runs the tests, from nothing: installs what is missing, then one configuration after the other, each in its
 # own folder of build/tests/.
-#   tests/run.sh          what every change must pass: g++ Release with everything, clang++ Debug, g++ with sanitizers
-#   tests/run.sh --all    also both compilers x Debug and Release x on and off, and the hidden test cases
+#   tests/run.sh            what every change must pass: g++ Release with everything, clang++ Debug, g++ with sanitizers
+#   tests/run.sh --all      also both compilers x Debug and Release x on and off, the hidden test cases, and coverage
+#   tests/run.sh --approve  writes the golden files and the numbers of instantiations anew; look at what git shows
 set -euo pipefail
 # shellcheck source=tools/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../tools/common.sh"
@@ -92,6 +93,31 @@ run_landing_tier() {
     test_configuration gcc-sanitized "${gcc[@]}" "${debug[@]}" "${sanitized[@]}"
 }
 
+# The share of include/ that the tests run.
+measure_coverage() {
+    local folder=build/tests/gcc-coverage
+    find "$folder" -name '*.gcda' -delete 2> /dev/null || true
+    build_configuration gcc-coverage "${gcc[@]}" "${debug[@]}" -D CMAKE_CXX_FLAGS=--coverage "${tests_only[@]}" || return 0
+    ctest --test-dir "$folder" --no-tests=error -R '^(unit_tests|torch_tests)' > "$folder/ctest.log" 2>&1 ||
+        note_broken "gcc-coverage: tests failed, see $folder/ctest.log"
+    if python3 tests/coverage/coverage.py "$folder"; then
+        passed=$((passed + 1))
+    else
+        note_broken "coverage: below its goal"
+    fi
+}
+
+# Goldens and counts are the same in every configuration, but for the compiler that counts.
+approve() {
+    build_configuration gcc-release "${gcc[@]}" "${release[@]}"
+    build_configuration clang-debug "${clang[@]}" "${debug[@]}" "${tests_only[@]}"
+    export COMPONENT_BENCHMARK_APPROVE=1
+    ctest --test-dir build/tests/gcc-release --output-on-failure -R '^(unit_tests|torch_tests)'
+    ctest --test-dir build/tests/clang-debug --output-on-failure -R '^instantiations'
+    git status --short tests
+    exit 0
+}
+
 run_all_tier() {
     test_configuration gcc-debug "${gcc[@]}" "${debug[@]}"
     test_configuration clang-release "${clang[@]}" "${release[@]}"
@@ -99,13 +125,16 @@ run_all_tier() {
     build_off gcc-debug-off "${gcc[@]}" "${debug[@]}"
     build_off clang-release-off "${clang[@]}" "${release[@]}"
     build_off clang-debug-off "${clang[@]}" "${debug[@]}"
+    measure_coverage
 }
 
 all=OFF
+tier=run_landing_tier
 case ${1:-} in
     "") ;;
     --all) all=ON ;;
-    -h | --help) sed -n '2,5s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+    --approve) tier=approve ;;
+    -h | --help) sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
     *) fail "unknown argument $1; see tests/run.sh --help." ;;
 esac
 
@@ -116,7 +145,7 @@ fbgemm=$(tools/setup.sh fbgemm)
 jobs=$(build_jobs)
 use_ccache
 
-run_landing_tier
+$tier
 if [[ $all == ON ]]; then run_all_tier; fi
 
 for name in "${skipped[@]}"; do say "skipped: $name"; done

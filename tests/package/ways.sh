@@ -57,7 +57,7 @@ case $way in
         refuses_to_instrument -D CMAKE_PREFIX_PATH="$build/prefix"
         ;;
     installed_torch)
-        configure_library -D COMPONENT_BENCHMARK_LIBTORCH_ROOT="$libtorch"
+        configure_library -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF  # a package is made without one
         "$cmake" --install "$build/library" --prefix "$build/prefix"
         build_consumer "$build/consumer" -D CMAKE_PREFIX_PATH="$build/prefix" -D CONSUMER_TORCH=ON \
             -D COMPONENT_BENCHMARK_LIBTORCH_ROOT="$libtorch"
