@@ -8,7 +8,7 @@ install(TARGETS component_benchmark EXPORT component_benchmark)
 install(EXPORT component_benchmark FILE component_benchmarkTargets.cmake NAMESPACE component_benchmark::
         DESTINATION "${package_folder}")
 # Two of them: the headers stand elsewhere in the build tree.
-set(include_folder "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
+set(include_folder "${CMAKE_INSTALL_INCLUDEDIR}")
 configure_package_config_file(
     cmake/component_benchmarkConfig.cmake.in installed/component_benchmarkConfig.cmake
     INSTALL_DESTINATION "${package_folder}" PATH_VARS include_folder)
