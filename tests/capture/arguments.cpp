@@ -10,7 +10,9 @@
 #include <ATen/core/IListRef.h>
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <any>
+#include <array>
 #include <chrono>
 #include <complex>
 #include <deque>
@@ -24,6 +26,7 @@
 #include <set>
 #include <span>
 #include <stack>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -118,6 +121,9 @@ TEST_CASE("arguments that own what they hold are replayed", "[capture]") {
     CHECK(why<json>().empty());
     auto const holds_nothing = [](Tensor const& x) { return x; };
     CHECK(why<decltype(holds_nothing)>().empty());
+    CHECK(why<Tensor (*)(Tensor const&)>().empty());
+    CHECK(why<at::ArrayRef<bool>>().empty());
+    CHECK(why<std::span<bool const>>().empty());
 }
 
 TEST_CASE("views and pointers inside containers are not replayed", "[capture]") {
@@ -143,7 +149,11 @@ TEST_CASE("views and pointers inside containers are not replayed", "[capture]") 
           "argument 1 holds a std::shared_ptr");
     CHECK(why<std::tuple<Tensor&, int&>>() == "argument 1 holds a reference");
     CHECK(why<std::pair<int, Tensor const&>>() == "argument 1 holds a reference");
-    CHECK(why<std::span<int>>() == "argument 1 is a span whose elements the call may write");
+    auto const writable = "argument 1 is a span whose elements the call may write";
+    CHECK(why<std::span<int>>() == writable);
+    CHECK(why<std::optional<std::span<float>>>() == writable);
+    CHECK(why<std::optional<std::optional<at::IntArrayRef>>>() == view);
+    CHECK(why<std::vector<nn::AnyValue>>() == "argument 1 holds a torch::nn::AnyValue");
 }
 
 TEST_CASE("functions and handles are not replayed", "[capture]") {
@@ -301,10 +311,224 @@ TEST_CASE("tensors are found in any container, and edits of them are undone", "[
 }
 
 namespace {
+struct each_finds_one {
+    Tensor tensor;
+    int times = 1;
+    void each_tensor(cb::tensor_visitor visit) { visit(tensor); }
+};
+struct RepeatsImpl : nn::Module {
+    Tensor any(nn::AnyValue times) {
+        CB_CALL(any, times);
+        return at::ones({2}) * times.get<int>();
+    }
+    Tensor each(each_finds_one const& one) {
+        CB_CALL(each, one);
+        return one.tensor * one.times;
+    }
+    Tensor texts(std::vector<std::string> const& list) {
+        CB_CALL(texts, list);
+        return at::ones({2}) * static_cast<double>(list.size());
+    }
+    Tensor flags(at::ArrayRef<bool> list) {
+        CB_CALL(flags, list);
+        return at::ones({2}) * static_cast<double>(list[0] ? 3 : 4);
+    }
+    Tensor holds(nn::AnyValue pointer) {
+        CB_CALL(holds, pointer);
+        return at::ones({2}) * *pointer.get<int*>();
+    }
+};
+TORCH_MODULE(Repeats);
+template<class Call>
+struct HoldsRepeats : nn::Module {
+    Repeats child = register_module("child", Repeats());
+    Call call;
+    explicit HoldsRepeats(Call given) : call{given} {}
+    Tensor forward(Tensor const& x) { return x + call(child); }
+};
+
+/// How many of the child's calls are measured apart, and what each replay gives.
+std::vector<float> measured_apart(auto call) {
+    HoldsRepeats model{call};
+    auto const captured = cb::provide(model, at::zeros({2})).capture({});
+    std::vector<float> found;
+    visit(*captured, "child", [&](auto& one) {
+        for (auto& group : one.calls()) {
+            auto replay = group.replay();
+            replay.prepare();
+            replay.forward();
+            found.push_back(replay.outputs()[0][0].template item<float>());
+        }
+    });
+    std::sort(found.begin(), found.end());  // operands of + come in any order
+    return found;
+}
+}  // namespace
+
+TEST_CASE("calls that differ in what is not a tensor are measured apart", "[capture]") {
+    using list = std::vector<float>;
+    CHECK(measured_apart([](Repeats& one) {
+              return one->any(nn::AnyValue(1)) + one->any(nn::AnyValue(300));
+          }) == list{1, 300});
+    CHECK(measured_apart([](Repeats& one) {
+              return one->any(nn::AnyValue(2)) + one->any(nn::AnyValue(2));
+          }) == list{2});
+    CHECK(measured_apart([](Repeats& one) {
+              return one->each({at::ones({2}), 1}) + one->each({at::ones({2}), 300});
+          }) == list{1, 300});
+    CHECK(measured_apart([](Repeats& one) {
+              return one->texts({"a;b"}) + one->texts({"a", "b"});
+          }) == list{1, 2});
+    CHECK(measured_apart([](Repeats& one) {
+              std::array<bool, 1> const yes{true};
+              std::array<bool, 1> const no{false};
+              return one->flags(yes) + one->flags(no);
+          }) == list{3, 4});
+}
+
+TEST_CASE("a torch::nn::AnyValue is replayed when what it holds is known", "[capture]") {
+    int number = 2;
+    HoldsRepeats model{[&number](Repeats& one) { return one->holds(nn::AnyValue(&number)); }};
+    auto const report = quick().run(cb::provide(model, at::zeros({2})));
+    CHECK(report["child"].state() == cb::status::opaque);
+    CHECK(report["child"].reason() ==
+          "an argument is a torch::nn::AnyValue that holds a int*, which is not looked into");
+}
+
+namespace {
+/// Adds 1 to a number behind the back of the version counter.
+void add_one(Tensor const& x) {
+    x.mutable_data_ptr<float>()[0] += 1;
+}
+struct SeesImpl : nn::Module {
+    std::vector<float> seen;
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        seen.push_back(x[0].item<float>());
+        return x * 2;
+    }
+};
+TORCH_MODULE(Sees);
+struct RawRoot : nn::Module {
+    Sees child = register_module("child", Sees());
+    Tensor forward(Tensor const& x) {
+        add_one(x);
+        return child(x);
+    }
+};
+struct RawChildImpl : nn::Module {
+    std::vector<float> seen;
+    Tensor forward(Tensor& x) {
+        CB_FORWARD(x);
+        add_one(x);
+        seen.push_back(x[0].item<float>());
+        return x * 2;
+    }
+};
+TORCH_MODULE(RawChild);
+struct HoldsRawChild : nn::Module {
+    RawChild child = register_module("child", RawChild());
+    Tensor forward(Tensor const& x) {
+        auto y = x * 1;
+        return child(y);
+    }
+};
+}  // namespace
+
+TEST_CASE("raw writes to the batch are noticed, and everything is measured on what it was given",
+          "[capture]") {
+    RawRoot model;
+    auto const x = at::zeros({2});
+    auto const report = quick().run(cb::provide(model, x));
+    CHECK(std::count(model.child->seen.begin(), model.child->seen.end(), 1.0F) ==
+          static_cast<std::ptrdiff_t>(model.child->seen.size()));
+    CHECK(x[0].item<float>() == 0.0F);
+    CHECK(report[""].state() == cb::status::ok);
+    CHECK(report.document().facts.unchanged.verified);
+}
+
+TEST_CASE("raw writes to an argument that is a reference are noticed", "[capture]") {
+    HoldsRawChild model;
+    auto const x = at::zeros({2});
+    CHECK(quick().run(cb::provide(model, x))["child"].state() == cb::status::failed);
+    model.child->seen.clear();
+    auto const copied = quick({.copy_arguments = true}).run(cb::provide(model, x));
+    CHECK(copied["child"].state() == cb::status::ok);
+    CHECK(std::count(model.child->seen.begin(), model.child->seen.end(), 1.0F) ==
+          static_cast<std::ptrdiff_t>(model.child->seen.size()));
+}
+
+namespace {
+struct raw_batch {
+    Tensor x;
+    int steps = 0;
+};
+struct TakesRaw : nn::Module {
+    nn::Linear linear = register_module("linear", nn::Linear(2, 2));
+    Tensor forward(raw_batch& given) {
+        CB_FORWARD(given);
+        ++given.steps;
+        return linear(given.x.mul_(2));
+    }
+};
+struct refuses_copies {
+    refuses_copies() = default;
+    refuses_copies(refuses_copies const&) { throw std::runtime_error{"no copies today"}; }
+};
+struct TakesRefusing : nn::Module {
+    nn::Linear linear = register_module("linear", nn::Linear(2, 2));
+    Tensor forward(Tensor const& x, refuses_copies const& given) {
+        CB_FORWARD(x, given);
+        static_cast<void>(given);
+        return linear(x);
+    }
+};
+}  // namespace
+
+template<>
+inline constexpr bool component_benchmark::safe_to_replay<refuses_copies> = true;
+
+TEST_CASE("a batch that cannot be looked into is said not to be verified", "[capture]") {
+    TakesRaw model;
+    raw_batch batch{at::ones({1, 2})};
+    auto const report = quick().run(cb::provide(model, batch));
+    auto const& unchanged = report.document().facts.unchanged;
+    CHECK_FALSE(unchanged.verified);
+    CHECK_THAT(
+        unchanged.not_compared.back(),
+        ContainsSubstring("argument 1 of the forward: it is a ") && ContainsSubstring("raw_batch"));
+    CHECK(report["linear"].state() == cb::status::ok);
+}
+
+TEST_CASE("an argument of the batch that throws when it is copied is a sentence", "[capture]") {
+    TakesRefusing model;
+    refuses_copies given;
+    auto const x = at::ones({1, 2});
+    CHECK_THROWS_WITH(
+        cb::provide(model, x, given).capture({}),
+        ContainsSubstring("an argument of cb::provide threw while it was copied: no copies today"));
+}
+
+namespace {
 struct two_tensors {
     Tensor first;
     Tensor second;
 };
+struct ConstantImpl : nn::Module {
+    const Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        return x * 2;
+    }
+};
+TORCH_MODULE(Constant);
+struct WritesImpl : nn::Module {
+    Tensor weight = register_parameter("weight", at::ones({2}));
+    void forward(Tensor const& x, Tensor& out) {
+        CB_FORWARD(x, out);
+        out = x * weight;
+    }
+};
+TORCH_MODULE(Writes);
 struct ReturnsImpl : nn::Module {
     Tensor weight = register_parameter("weight", at::ones({2}));
     Tensor last;
@@ -322,9 +546,13 @@ TORCH_MODULE(Returns);
 struct HoldsReturns : nn::Module {
     Returns unknown = register_module("unknown", Returns());
     Returns reference = register_module("reference", Returns());
+    Constant constant = register_module("constant", Constant());
+    Writes writes = register_module("writes", Writes());
     Tensor forward(Tensor const& x) {
         CB_FORWARD(x);
-        return unknown(x).first + reference->by_reference(x);
+        Tensor out;
+        writes->forward(x, out);
+        return unknown(x).first + reference->by_reference(constant(x)) + out;
     }
 };
 }  // namespace
@@ -335,6 +563,9 @@ TEST_CASE("a result of a class that is not known has no backward, and says so", 
     auto const& times = report["unknown"].get<cb::latency>();
     CHECK(times.latency_ms.has_value());
     CHECK(times.latency_bwd_ms.why() == cb::result_is_unknown);
+    CHECK(report["writes"].get<cb::latency>().latency_bwd_ms.why() == cb::result_is_unknown);
+    CHECK(report["constant"].get<cb::latency>().latency_bwd_ms.why() == cb::no_gradient_needed);
+    CHECK(cb::hook::obstacle_of<std::shared_ptr<Tensor>>());
 }
 
 TEST_CASE("a result by reference has its shape and its backward", "[capture]") {

@@ -166,3 +166,47 @@ TEST_CASE("children that declare their parents are walked once", "[capture]") {
     CHECK(paths == std::vector<std::string>{"", "linear", "below", "below.linear"});
     CHECK(captured->nodes()[2].calls == 1);
 }
+
+namespace {
+enum class kind { first, second };
+struct HasHidden : nn::Module {
+    nn::Linear hidden = nn::Linear(4, 4);
+    nn::BatchNorm1d norm = nn::BatchNorm1d(4);
+    std::map<kind, nn::Linear> by_kind{{kind::first, nn::Linear(4, 4)},
+                                       {kind::second, nn::Linear(4, 4)}};
+    CB_COMPONENTS(hidden, norm, by_kind);
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        return norm(hidden(x)) + by_kind.at(kind::first)(x) + by_kind.at(kind::second)(x);
+    }
+};
+struct Holder : nn::Module {
+    std::shared_ptr<HasHidden> inner;
+    explicit Holder(std::shared_ptr<HasHidden> given) : inner{register_module("inner", given)} {}
+    CB_COMPONENTS(inner);
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        return inner->forward(x);
+    }
+};
+struct TwoHolders : nn::Module {
+    std::shared_ptr<HasHidden> inner = std::make_shared<HasHidden>();
+    std::shared_ptr<Holder> a = register_module("a", std::make_shared<Holder>(inner));
+    std::shared_ptr<Holder> b = register_module("b", std::make_shared<Holder>(inner));
+    CB_COMPONENTS(a, b);
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        return b->forward(a->forward(x));
+    }
+};
+}  // namespace
+
+TEST_CASE("members that are not registered belong to each holder of a shared module", "[capture]") {
+    TwoHolders model;
+    auto const report = quick().run(cb::provide(model, at::rand({3, 4})).loss(sum_of));
+    CHECK(report["a"].get<cb::model_size>().params.value() == 3 * 20 + 8);
+    CHECK(report["b"].get<cb::model_size>().params.value() == 3 * 20 + 8);
+    CHECK(report["b"].reason().empty());
+    CHECK(report["a.inner.by_kind[1]"].state() == cb::status::ok);
+    CHECK(report.document().facts.unchanged.verified);
+}

@@ -540,6 +540,110 @@ TEST_CASE("momentum that nobody declared is found below a module whose backward 
     check_found_below<SkipsSparse>(make<ByHandUndeclared>);
 }
 
+namespace {
+/// What `sparse` finds goes through a gate that is closed, so that it gets a gradient of zeros.
+struct ClosedGate : Ranker {
+    using Ranker::Ranker;
+    Tensor gate = register_parameter("gate", at::zeros({1}));
+    Tensor forward(Tensor const& indices, Tensor const& offsets) {
+        CB_FORWARD(indices, offsets);
+        return at::sigmoid(over(sparse->forward(indices, offsets) * gate));
+    }
+};
+/// The weights get a gradient by another way than through `sparse`.
+struct TiedToRoot : Ranker {
+    using Ranker::Ranker;
+    Tensor forward(Tensor const& indices, Tensor const& offsets) {
+        CB_FORWARD(indices, offsets);
+        auto const found = sparse->forward(indices, offsets).detach();
+        return at::sigmoid(over(found)) + sparse->parameters()[0].sum() * 1e-3;
+    }
+};
+
+/// An optimizer that steps in every fifth backward.
+struct FifthStep : torch::autograd::Function<FifthStep> {
+    static Tensor forward(torch::autograd::AutogradContext* context, Tensor const& weights,
+                          Tensor const& momentum) {
+        context->saved_data["weights"] = weights.detach();
+        context->saved_data["momentum"] = momentum;
+        return weights * 1;
+    }
+    static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::tensor_list const& gradients) {
+        auto* const steps = context->saved_data["momentum"].toTensor().mutable_data_ptr<float>();
+        auto* const weights = context->saved_data["weights"].toTensor().mutable_data_ptr<float>();
+        steps[0] += 1;
+        if (static_cast<int>(steps[0]) % 5 == 0)
+            weights[0] -= 1;
+        return {gradients[0], Tensor{}};
+    }
+};
+struct Accumulates : table_batch {
+    Tensor weights = register_parameter("weights", at::ones({tables * width}));
+    Tensor momentum = at::zeros({1});
+    [[nodiscard]] std::vector<Tensor> tensors() const override { return {weights, momentum}; }
+    Tensor forward(Tensor const& indices, Tensor const& offsets) override {
+        CB_FORWARD(indices, offsets);
+        return FifthStep::apply(weights, momentum) * at::ones({batch_size, 1});
+    }
+};
+}  // namespace
+
+TEST_CASE("momentum that nobody declared is found behind a gradient of zeros and tied weights",
+          "[capture]") {
+    check_found_below<ClosedGate>(make<ByHandUndeclared>);
+    check_found_below<TiedToRoot>(make<ByHandUndeclared>);
+}
+
+TEST_CASE("an optimizer that steps now and then is found in the end", "[capture]") {
+    Ranker model{make<Accumulates>()};
+    batch const now;
+    auto const report = profile(model, now);
+    CHECK_FALSE(report.document().facts.unchanged.verified);
+    CHECK(report[""].reason() == cb::writes_now_and_then);
+    CHECK(torch::equal(model.sparse->tensors()[0].detach(), at::ones({tables * width})));
+}
+
+namespace {
+/// Writes a parameter of its sibling.
+struct Helper : nn::Module {
+    nn::Linear other{nullptr};
+    bool raw = false;
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        at::NoGradGuard const no_grad;
+        if (raw)
+            other->weight.mutable_data_ptr<float>()[0] += 1;
+        else
+            other->weight.mul_(0.5);
+        return x + 1;
+    }
+};
+struct WithHelper : nn::Module {
+    std::shared_ptr<Helper> helper = register_module("helper", std::make_shared<Helper>());
+    nn::Linear linear = register_module("linear", nn::Linear(4, 4));
+    WithHelper() { helper->other = linear; }
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        return linear(helper->forward(x));
+    }
+};
+}  // namespace
+
+TEST_CASE("a module whose parameter another one writes is not said to have written it",
+          "[capture]") {
+    for (bool const raw : {false, true}) {
+        WithHelper model;
+        model.helper->raw = raw;
+        auto const before = model.linear->weight.detach().clone();
+        auto const report = quick().run(cb::provide(model, at::rand({2, 4})).loss(sum_of));
+        CHECK(report.document().facts.unchanged.verified);
+        CHECK(report["linear"].state() == cb::status::ok);
+        CHECK(report["linear"].get<cb::latency>().latency_bwd_ms.has_value());
+        CHECK(torch::equal(model.linear->weight.detach(), before));
+    }
+}
+
 TEST_CASE("weights that nobody knows of are left alone, and the rows say so", "[capture]") {
     auto const plain = train(make<ByHandUnknown>);
     check_same(plain, train(make<ByHandUnknown>, [](Ranker& model, batch const& now) {

@@ -204,6 +204,54 @@ TEST_CASE("calls that find more state are measured apart", "[capture]") {
 }
 
 namespace {
+struct HoldsAttention : nn::Module {
+    std::shared_ptr<Attends> attention;
+    explicit HoldsAttention(std::shared_ptr<Attends> given)
+        : attention{register_module("attention", given)} {}
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        return attention->forward(x);
+    }
+};
+struct TwoHolders : nn::Module {
+    std::shared_ptr<Attends> shared = std::make_shared<Attends>();
+    std::shared_ptr<HoldsAttention> a =
+        register_module("a", std::make_shared<HoldsAttention>(shared));
+    std::shared_ptr<HoldsAttention> b =
+        register_module("b", std::make_shared<HoldsAttention>(shared));
+    Tensor forward(Tensor x) {
+        CB_FORWARD(x);
+        for (int token = 0; token < 3; ++token)
+            x = b->forward(a->forward(x));
+        return x;
+    }
+};
+struct ManyGenerators : nn::Module {
+    std::vector<at::Generator> generators{at::make_generator<at::CPUGeneratorImpl>(1),
+                                          at::make_generator<at::CPUGeneratorImpl>(2)};
+    CB_STATE(generators);
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        return x + at::rand(x.sizes(), generators[1]);
+    }
+};
+}  // namespace
+
+TEST_CASE("each holder of a module with state has its calls measured apart", "[capture]") {
+    TwoHolders model;
+    auto captured = cb::provide(model, at::rand({1, 4})).capture({});
+    visit(*captured, "b", [](auto& one) { CHECK(one.calls().size() == 3); });
+}
+
+TEST_CASE("generators in a container are state", "[capture]") {
+    ManyGenerators model;
+    auto const before = model.generators[1].get_state().clone();
+    auto const report = quick().run(cb::provide(model, at::rand({1, 4})));
+    CHECK(torch::equal(model.generators[1].get_state(), before));
+    CHECK(report.document().facts.unchanged.verified);
+}
+
+namespace {
 struct Elsewhere : nn::Module {
     nn::Linear there = register_module("there", nn::Linear(4, 4));
     Tensor forward(Tensor const& x) {

@@ -181,6 +181,24 @@ TEST_CASE("an edit in inference mode, which no version shows, is repeated faithf
     });
 }
 
+namespace {
+struct Masked : nn::Module {
+    Tensor mask = register_buffer("mask", at::ones({1, 4}).expand({3, 4}));  // one row, three times
+    nn::Linear linear = register_module("linear", nn::Linear(4, 4));
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        return linear(x) * mask;
+    }
+};
+}  // namespace
+
+TEST_CASE("a buffer whose elements share memory is left as it is", "[capture]") {
+    Masked model;
+    auto const report = quick().run(cb::provide(model, at::rand({3, 4})).loss(sum_of));
+    CHECK(report[""].state() == cb::status::ok);
+    CHECK(report.document().facts.unchanged.verified);
+}
+
 TEST_CASE("an empty model is refused by a sentence", "[capture]") {
     auto const sentence = Catch::Matchers::ContainsSubstring("the model is empty");
     std::shared_ptr<EditsBatch> none;

@@ -24,7 +24,7 @@ public:
         for (auto const& tensor : state)
             if (tensor.defined() && tensor.has_storage())
                 state_.insert(tensor.storage().unsafeGetStorageImpl());
-        if (call.edits_arguments || call.stored->writes_arguments())
+        if (call.edits_arguments)
             return;  // each repetition has arguments of its own already
         if (call.has_own_arguments) {
             untouched_ = std::exchange(call.stored, call.stored->copy());

@@ -43,8 +43,8 @@ class basic_captured_model {
     using rehearsal_type = rehearsal<module_tree, model_state, component>;
 
 public:
-    basic_captured_model(Root& root, std::vector<at::Tensor> const& batch, options const& wishes,
-                         Step run, std::vector<declared_module> declared = {})
+    basic_captured_model(Root& root, batch_look const& batch, options const& wishes, Step run,
+                         std::vector<declared_module> declared = {})
         : only_{wishes.busy},
           declared_{std::move(declared)},
           tree_{root, {}, declared_},
@@ -144,6 +144,8 @@ private:
         visit(row, one);
         if (found.writes)
             state_.rewind();  // or its leftovers are taken for its children's work
+        else if (rehearse.wrote_later(row, one) && tree_.nodes()[row].reason.empty())
+            tree_.nodes()[row].reason = writes_now_and_then;
         calls_.release(row);
     }
 

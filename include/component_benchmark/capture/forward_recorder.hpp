@@ -44,7 +44,7 @@ public:
     /// unless there are none.
     [[nodiscard]] std::unique_ptr<session> record_edited(std::unique_ptr<session> first,
                                                          std::vector<call_detail> const& details) {
-        auto const to_copy = edited(*first, copy_all_);
+        auto const to_copy = edited(*first, copy_all_ || state_.has_silent_edits());
         if (std::find(to_copy.begin(), to_copy.end(), true) == to_copy.end())
             return first;
         first.reset();

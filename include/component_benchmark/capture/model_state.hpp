@@ -3,6 +3,7 @@
 
 #include <component_benchmark/capture/declared_state.hpp>
 #include <component_benchmark/capture/generators.hpp>
+#include <component_benchmark/capture/saved_tensor.hpp>
 #include <component_benchmark/capture/tensor_bytes.hpp>
 #include <component_benchmark/capture/tensor_parts.hpp>
 #include <component_benchmark/capture/thread_state.hpp>
@@ -26,39 +27,45 @@
 
 namespace component_benchmark::capture {
 
+/// The arguments of the root: the tensors in them, and what cannot be looked into, with the reason.
+struct batch_look {
+    std::vector<at::Tensor> tensors;
+    std::vector<std::string> unknown;
+};
+
 /// Saves parameters, buffers, gradients, `requires_grad`, training flags, generators, default
 /// dtype, threads, stream and determinism; `put_back` restores all. (Grad mode and autocast are the
 /// thread's: they are guarded where user's code runs.) While it lives the model's `.grad` are taken
 /// away, so nothing can be added to them. (A template as `basic_session` is.)
 template<class Root>
 class basic_model_state {
+    using saved_tensor = basic_saved_tensor<Root>;
+
 public:
-    /// `batch`: the tensors in the arguments of the root, which a forward may write to as well.
+    /// `batch`: a forward may write to it as well.
     /// `others`: modules of the model that are not registered, with their paths.
-    basic_model_state(Root& root, std::vector<at::Tensor> const& batch,
+    basic_model_state(Root& root, batch_look const& batch,
                       std::vector<std::pair<std::string, Root*>> const& others = {})
         : root_{root}, training_{root}, generators_{default_generators()} {
         c10::AutoGradMode const no_grad{false};
         for (auto const& item : root.named_parameters())
-            save(item.key(), item.value(), parameter);
+            save(item.key(), item.value(), saved_tensor::parameter);
         for (auto const& item : root.named_buffers())
-            save(item.key(), item.value(), buffer);
+            save(item.key(), item.value(), saved_tensor::buffer);
         for (auto const& [path, module] : others) {
             training_.append(training_flags{*module});
             for (auto const& item : module->named_parameters())
-                save(path + "." + item.key(), item.value(), parameter);
+                save(path + "." + item.key(), item.value(), saved_tensor::parameter);
             for (auto const& item : module->named_buffers())
-                save(path + "." + item.key(), item.value(), buffer);
+                save(path + "." + item.key(), item.value(), saved_tensor::buffer);
         }
         registered_ = tensors_.size();
-        for (auto const& tensor : batch)
-            save(std::to_string(tensors_.size() - registered_ + 1), tensor, argument);
+        failures_ = batch.unknown;
+        for (auto const& tensor : batch.tensors)
+            save(std::to_string(tensors_.size() - registered_ + 1), tensor, saved_tensor::argument);
         // last: nothing throws from here on, so no gradient is lost
         for (auto& saved : tensors_)
-            if (saved.tensor.is_leaf() && saved.requires_grad) {
-                saved.gradient = std::exchange(saved.tensor.mutable_grad(), at::Tensor{});
-                saved.hooks.swap(torch::autograd::impl::hooks(saved.tensor));
-            }
+            saved.take_gradient();
     }
 
     basic_model_state(basic_model_state const&) = delete;
@@ -69,8 +76,8 @@ public:
     /// one wrote.
     void rewind() {
         for (auto& saved : tensors_) {
-            restore_graph(saved);
-            if (restore_value(saved))
+            saved.restore_graph();
+            if (saved.restore_value())
                 saved.was_changed = true;
         }
         declared_.put_back_detached();
@@ -83,11 +90,32 @@ public:
     [[nodiscard]] declared_states& declared() noexcept { return declared_; }
     [[nodiscard]] declared_states const& declared() const noexcept { return declared_; }
 
-    /// One of these parameters is not what it was, by value.
+    /// By value, one of these parameters is not what it was, or one that is known to be written.
     [[nodiscard]] bool differs(std::vector<at::Tensor> const& parameters) const {
         for (auto const& tensor : parameters)
             if (auto const found = index_.find(tensor.unsafeGetTensorImpl());
-                found != index_.end() && !is_unchanged(tensors_[found->second]))
+                found != index_.end() && tensors_[found->second].differs())
+                return true;
+        for (auto const& saved : tensors_)
+            if (saved.what == saved_tensor::parameter && saved.was_changed && saved.differs())
+                return true;
+        return false;
+    }
+
+    /// Parameters that are not what they were, whoever wrote them.
+    [[nodiscard]] std::vector<at::Tensor> differing() const {
+        std::vector<at::Tensor> found;
+        for (auto const& saved : tensors_)
+            if (saved.what == saved_tensor::parameter && saved.differs())
+                found.push_back(saved.tensor);
+        return found;
+    }
+
+    /// A tensor of the batch has another value and the same version: nothing else shows the edit.
+    [[nodiscard]] bool has_silent_edits() const {
+        for (auto const& saved : tensors_)
+            if (saved.what == saved_tensor::argument && saved.version == version_of(saved.tensor) &&
+                saved.differs())
                 return true;
         return false;
     }
@@ -101,12 +129,15 @@ public:
         if (std::exchange(done_, true))
             return report_;
         for (auto& saved : tensors_)
-            attempt(saved, [&] { restore_gradient(saved); });
+            attempt(saved, [&] { saved.restore_gradient(); });
         for (auto& saved : tensors_)
             attempt(saved, [&] {
-                restore_graph(saved);
-                if (restore_value(saved) || saved.was_changed)
-                    report_.changed.push_back(title(saved));
+                saved.restore_graph();
+                // whatever is known to write parameters was put back at once
+                if (saved.what == saved_tensor::parameter && saved.differs())
+                    doubt(saved.title() + " was written by a component that was not seen to do so");
+                if (saved.restore_value() || saved.was_changed)
+                    report_.changed.push_back(saved.title());
             });
         attempt("declared state", [&] { declared_.put_back(); });
         attempt("training flags", [&] { training_.put_back(); });
@@ -120,78 +151,11 @@ public:
     }
 
 private:
-    enum kind { parameter, buffer, argument };
-    static constexpr char const* kinds[] = {"parameter", "buffer", "argument"};
-
-    struct saved_tensor {
-        kind what = parameter;
-        std::string name;
-        at::Tensor tensor;
-        at::Tensor alias;  // of the storage it had
-        at::Tensor value;
-        at::Tensor gradient;
-        std::vector<std::unique_ptr<torch::autograd::FunctionPreHook>> hooks;  // a leaf's
-        std::shared_ptr<torch::autograd::Node> function;  // that made it; null for a leaf
-        std::uint32_t output = 0;
-        bool requires_grad = false;
-        bool comparable = true;
-        bool was_changed = false;
-        std::uint32_t version = 0;
-    };
-
-    void save(std::string name, at::Tensor const& tensor, kind what) {
+    void save(std::string name, at::Tensor const& tensor, typename saved_tensor::kind what) {
         if (!tensor.defined() ||
             !index_.emplace(tensor.unsafeGetTensorImpl(), tensors_.size()).second)
             return;
-        tensors_.push_back({.what = what,
-                            .name = std::move(name),
-                            .tensor = tensor,
-                            .alias = tensor.detach(),
-                            .value = tensor.detach().clone(),
-                            .gradient = {},
-                            .hooks = {},
-                            .function = tensor.grad_fn(),
-                            .output = static_cast<std::uint32_t>(tensor.output_nr()),
-                            .requires_grad = tensor.requires_grad(),
-                            .comparable = is_plain(tensor) || !parts_of(tensor).empty(),
-                            .was_changed = false,
-                            .version = version_of(tensor)});
-    }
-
-    [[nodiscard]] static std::string title(saved_tensor const& saved) {
-        return std::string{kinds[saved.what]} + " " + saved.name;
-    }
-
-    [[nodiscard]] static bool is_unchanged(saved_tensor const& saved) {
-        return !saved.comparable ||
-               (same_memory(saved.tensor, saved.alias) && same_bytes(saved.tensor, saved.value));
-    }
-
-    /// True when there was something to put back.
-    static bool restore_value(saved_tensor& saved) {
-        auto const changed = !is_unchanged(saved);
-        if (changed) {
-            saved.tensor.set_data(saved.alias);
-            overwrite(saved.tensor, saved.value);
-        }
-        set_version(saved.tensor, saved.version);
-        return changed;
-    }
-
-    // An in-place operation makes a tensor the output of the graph of the captured forward.
-    static void restore_graph(saved_tensor& saved) {
-        if (saved.tensor.grad_fn() != saved.function)
-            torch::autograd::impl::set_gradient_edge(saved.tensor, {saved.function, saved.output});
-        if (saved.tensor.is_leaf() && saved.tensor.requires_grad() != saved.requires_grad)
-            saved.tensor.requires_grad_(saved.requires_grad);
-    }
-
-    static void restore_gradient(saved_tensor& saved) {
-        if (saved.function || !saved.requires_grad)
-            return;
-        saved.tensor.mutable_grad() = std::exchange(saved.gradient, at::Tensor{});
-        saved.hooks.swap(torch::autograd::impl::hooks(saved.tensor));
-        saved.hooks.clear();
+        tensors_.push_back(saved_tensor::of(what, std::move(name), tensor));
     }
 
     template<class Restore>
@@ -204,7 +168,7 @@ private:
     }
     template<class Restore>
     void attempt(saved_tensor const& saved, Restore restore) noexcept {
-        attempt(title(saved), restore);
+        attempt(saved.title(), restore);
     }
 
     void restore_globals() const {
@@ -221,21 +185,23 @@ private:
     }
 
     void verify() {
-        std::size_t counts[std::size(kinds)] = {};
+        std::size_t counts[std::size(saved_tensor::kinds)] = {};
         report_.verified =
             generators_.is_current() && training_.is_current() && declared_.is_current();
         for (auto const& saved : tensors_) {
             if (saved.comparable)
                 ++counts[saved.what];
             else
-                report_.not_compared.push_back(title(saved) +
+                report_.not_compared.push_back(saved.title() +
                                                " (its layout cannot be looked into)");
-            report_.verified = report_.verified && is_unchanged(saved) &&
+            report_.verified = report_.verified && saved.is_unchanged() &&
                                saved.tensor.requires_grad() == saved.requires_grad;
         }
-        for (auto const what : {parameter, buffer, argument})
+        for (auto const what :
+             {saved_tensor::parameter, saved_tensor::buffer, saved_tensor::argument})
             if (counts[what] > 0)
-                report_.compared.push_back(std::to_string(counts[what]) + " " + kinds[what] +
+                report_.compared.push_back(std::to_string(counts[what]) + " " +
+                                           saved_tensor::kinds[what] +
                                            (counts[what] == 1 ? "" : "s"));
         report_.compared.emplace_back("generators");
         if (declared_.size() > 0)

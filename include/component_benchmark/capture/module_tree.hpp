@@ -70,6 +70,9 @@ public:
             known.insert(known.end(), below.begin(), below.end());
         }
         add(root, "", node::none, regions);
+        for (std::size_t row = 0; row < nodes_.size(); ++row)
+            if (is_unregistered(row))
+                unregistered_rows_.push_back(row);
     }
 
     [[nodiscard]] std::vector<node> const& nodes() const noexcept { return nodes_; }
@@ -109,17 +112,22 @@ public:
     /// The modules that are declared and not registered, with their paths.
     [[nodiscard]] std::vector<std::pair<std::string, Module*>> unregistered() const {
         std::vector<std::pair<std::string, Module*>> found;
-        for (std::size_t row = 0; row < nodes_.size(); ++row)
-            if (is_unregistered(row))
-                found.emplace_back(nodes_[row].path, modules_[row]);
+        for (auto const row : unregistered_rows_)
+            found.emplace_back(nodes_[row].path, modules_[row]);
         return found;
     }
 
-    /// `row` is `above` or stands below it.
+    /// `row` is `above` or stands below it, be it by another path than its own.
     [[nodiscard]] bool is_below(std::size_t row, std::size_t above) const {
         if (regions_[above])
             above = static_cast<std::size_t>(row_of(modules_[above]));
-        return row >= above && row < nodes_[above].end;
+        if (row >= above && row < nodes_[above].end)
+            return true;
+        for (auto const alias : aliases_)
+            if (alias >= above && alias < nodes_[above].end &&
+                is_below(row, static_cast<std::size_t>(nodes_[alias].alias_of)))
+                return true;
+        return false;
     }
 
     /// The row is a region; its module is the one whose forward has it.
@@ -134,9 +142,9 @@ private:
         if (regions_[row])  // what its module's forward may use
             row = static_cast<std::size_t>(row_of(modules_[row]));
         auto found = get(*modules_[row]);
-        for (auto below = row + 1; below < nodes_[row].end; ++below)
-            if (is_unregistered(below)) {
-                auto const more = get(*modules_[below]);
+        for (auto const other : unregistered_rows_)
+            if (other != row && is_below(other, row)) {
+                auto const more = get(*modules_[other]);
                 found.insert(found.end(), more.begin(), more.end());
             }
         return found;
@@ -163,6 +171,7 @@ private:
         if (!is_new) {
             added.alias_of = static_cast<std::ptrdiff_t>(position->second);
             shared_[position->second] = true;
+            aliases_.push_back(row);
         }
         nodes_.push_back(std::move(added));
         modules_.push_back(&module);
@@ -218,6 +227,8 @@ private:
     std::vector<bool> shared_;
     std::vector<bool> regions_;
     std::vector<declared_module> unregistered_;
+    std::vector<std::size_t> aliases_;  // rows
+    std::vector<std::size_t> unregistered_rows_;
     std::unordered_map<void const*, std::size_t> rows_;  // by address of the module
 };
 

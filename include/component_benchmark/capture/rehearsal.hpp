@@ -9,9 +9,8 @@
 #include <component_benchmark/core/by_call.hpp>
 #include <component_benchmark/core/failure.hpp>
 
-#include <algorithm>
+#include <array>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -29,29 +28,29 @@ struct rehearsed {
 /// writes to its arguments so gets fresh ones. If it leaves other values when it runs again, as an
 /// optimizer inside backward whose momentum nobody knows of, there is state that cannot be put
 /// back: its backward is not repeated any more.
+///
+/// Every component is looked at, also where one around it has run and written nothing: that one may
+/// have cut it off the graph, or sent it a gradient of zeros.
 template<class Tree, class State, class Component>
 class rehearsal {
 public:
-    rehearsal(Tree const& tree, State& state)
-        : tree_{tree}, state_{state}, reached_(tree.nodes().size()) {}
+    rehearsal(Tree const& tree, State& state) : tree_{tree}, state_{state} {}
 
     [[nodiscard]] rehearsed run(std::size_t row, Component& one) {
         rehearsed found;
         try {
-            auto const look = !proven_clean(row, one);
-            bool clean = !one.calls().empty();
-            tensor_set reached;
+            if (state_.differs(one.reachable())) {
+                state_.doubt("parameters of " + name_in_text(tree_.nodes()[row]) +
+                             " were written by a component that was not seen to do so");
+                state_.rewind();
+            }
             for (auto& group : one.calls()) {
-                auto first = run_once(group, one, look);
-                reached.merge(first.reached);
-                clean = clean && !first.writes && !first.misses_leaves;
+                auto const first = run_once(group, one);
                 if (first.misses_leaves)
                     found.remark = backward_is_partial;
                 if (first.writes)
                     look_again(row, group, one, found);
             }
-            if (clean)
-                reached_[row] = std::move(reached);
         } catch (...) {
             found.failure = current_failure();
             state_.rewind();
@@ -61,19 +60,27 @@ public:
         return found;
     }
 
+    /// To be called when a component that wrote nothing was measured: says whether it did so in
+    /// the end, as an optimizer that steps every other time. What it wrote is put back.
+    [[nodiscard]] bool wrote_later(std::size_t row, Component const& one) {
+        if (!state_.differs(one.reachable()))
+            return false;
+        note_hidden(row);
+        state_.rewind();
+        return true;
+    }
+
     /// Rows whose state is not known entirely.
     [[nodiscard]] std::vector<std::size_t> const& hidden() const noexcept { return hidden_; }
 
 private:
-    using tensor_set = std::unordered_set<void const*>;  // by address
-
     struct run_facts {
         bool misses_leaves = false;
         bool writes = false;  ///< parameters, or buffers in its backward
-        tensor_set reached;   ///< parameters for which the backward found a gradient
     };
+    using values = std::array<std::size_t, 3>;  // hashes
 
-    [[nodiscard]] run_facts run_once(auto& group, Component const& one, bool look) const {
+    [[nodiscard]] run_facts run_once(auto& group, Component const& one) const {
         run_facts found;
         auto state = one.buffers();
         state.insert(state.end(), one.reachable().begin(), one.reachable().end());
@@ -81,62 +88,49 @@ private:
         auto again = group.replay();
         again.prepare();
         again.forward();
-        auto const buffers = look ? hash_of_bytes(one.buffers()) : 0;
+        auto const buffers = hash_of_bytes(one.buffers());
         if (again.prepare_backward()) {
             found.misses_leaves = again.misses_leaves();
             again.backward();
-            for (auto const& parameter : again.reached_parameters())
-                found.reached.insert(parameter.unsafeGetTensorImpl());
         } else {
             found.misses_leaves = again.why_no_backward() == nothing_to_reach;
         }
         arguments.look();
-        found.writes =
-            look && (state_.differs(one.reachable()) || hash_of_bytes(one.buffers()) != buffers);
+        found.writes = state_.differs(one.reachable()) || hash_of_bytes(one.buffers()) != buffers;
         return found;
+    }
+
+    [[nodiscard]] static values values_of(Component const& one,
+                                          std::vector<at::Tensor> const& others) {
+        return {hash_of_bytes(one.reachable()), hash_of_bytes(one.buffers()),
+                hash_of_bytes(others)};
     }
 
     // The same call from the same state: it leaves the same values if that is all the state it has.
     void look_again(std::size_t row, auto& group, Component const& one, rehearsed& found) {
-        auto const values = [&] {
-            return std::pair{hash_of_bytes(one.reachable()), hash_of_bytes(one.buffers())};
-        };
-        auto const first = values();
+        auto const written = state_.differing();
+        auto const first = values_of(one, written);
         if (state_.differs(one.reachable())) {
             group.rewind_with(state_);
             found.writes = true;
         }
         state_.rewind();
-        static_cast<void>(run_once(group, one, /*look=*/false));
-        if (values() != first) {
+        static_cast<void>(run_once(group, one));
+        if (values_of(one, written) != first) {
             group.refuse_backward(hidden_state);
-            // its ancestors were found to have it, too: this says it more exactly
-            std::erase_if(hidden_, [&](std::size_t above) { return tree_.is_below(row, above); });
-            hidden_.push_back(row);
+            note_hidden(row);
         }
         state_.rewind();
     }
 
-    // A run of an ancestor that wrote nothing has gone through this module, forward and backward:
-    // it found a gradient for each parameter that requires one. Nothing less shows it, because an
-    // ancestor may cut its children off the graph, or not call them at all.
-    [[nodiscard]] bool proven_clean(std::size_t row, Component const& one) const {
-        auto const& parameters = one.reachable();
-        auto const all_in = [&](tensor_set const& reached) {
-            return std::all_of(parameters.begin(), parameters.end(), [&](auto const& parameter) {
-                return reached.contains(parameter.unsafeGetTensorImpl());
-            });
-        };
-        for (auto above = tree_.nodes()[row].parent; !parameters.empty() && above != node::none;
-             above = tree_.nodes()[static_cast<std::size_t>(above)].parent)
-            if (all_in(reached_[static_cast<std::size_t>(above)]))
-                return true;
-        return false;
+    // Its ancestors were found to have it, too: this says it more exactly.
+    void note_hidden(std::size_t row) {
+        std::erase_if(hidden_, [&](std::size_t above) { return tree_.is_below(row, above); });
+        hidden_.push_back(row);
     }
 
     Tree const& tree_;
     State& state_;
-    std::vector<tensor_set> reached_;  // by clean runs, of each row
     std::vector<std::size_t> hidden_;
 };
 

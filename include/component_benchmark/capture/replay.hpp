@@ -49,7 +49,8 @@ public:
         at::autocast::clear_cache();  // or only the first repetition casts the weights
         call_.context->generators->put_back();
         for (auto const& [buffer, value] : call_.context->buffers)
-            overwrite(buffer, value);
+            if (!same_bytes(buffer, value))  // one with overlapping memory cannot be written
+                overwrite(buffer, value);
         declared_.clear();
         for (auto const& state : call_.context->declared) {
             state->put_back_detached();
@@ -127,15 +128,6 @@ public:
     /// Gradients of the last backward: of the inputs that require one, then of the parameters, then
     /// of declared state, each undefined when the outputs do not depend on it.
     [[nodiscard]] std::vector<at::Tensor> const& gradients() const noexcept { return results_; }
-
-    /// Those for which the last backward found a gradient.
-    [[nodiscard]] std::vector<at::Tensor> reached_parameters() const {
-        std::vector<at::Tensor> found;
-        for (std::size_t index = 0; index < parameters_.size(); ++index)
-            if (results_[leaves_.size() + index].defined())
-                found.push_back(parameters_[index]);
-        return found;
-    }
 
 private:
     void make_arguments() {

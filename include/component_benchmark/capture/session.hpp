@@ -195,6 +195,8 @@ private:
             call.context.emplace(call_context{generators_now(), at::ThreadLocalState{},
                                               training_flags{below.modules},
                                               buffers_now(below.buffers), state_now(call)});
+        } catch (hook::cannot_be_kept const& why) {
+            give_up(call, why.what());
         } catch (...) {
             give_up(call, "an argument threw while it was copied: " + current_failure());
         }

@@ -46,7 +46,7 @@ template<class Root, class Base = captured_model>
 class walked_model : public Base {
 public:
     template<class Step>
-    walked_model(Root& root, std::vector<at::Tensor> const& batch, options const& wishes, Step step)
+    walked_model(Root& root, batch_look const& batch, options const& wishes, Step step)
         : Base{root, batch, wishes, step, declared_in(root)}, root_{root} {}
 
     template<class Visit>

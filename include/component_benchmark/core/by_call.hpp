@@ -28,15 +28,19 @@ inline constexpr std::string_view not_in_the_loss = "the loss does not depend on
 
 /// Reasons for which a call's backward is not measured though it has one.
 inline constexpr std::string_view nothing_to_reach =
-    "what requires a gradient in it is neither registered nor declared in CB_STATE";
+    "what requires a gradient in it is neither registered below it nor declared in CB_STATE";
 inline constexpr std::string_view result_is_unknown =
-    "its result is of a class whose members are not known: name them with BOOST_HANA_ADAPT_STRUCT";
+    "tensors in its result are not seen: return them in a class whose members are known "
+    "(BOOST_HANA_ADAPT_STRUCT names them)";
 inline constexpr std::string_view hidden_state =
     "it writes its weights and leaves other values when it runs again from the same state: it has "
     "state that is neither registered nor declared in CB_STATE";
 
-/// A remark on a backward that is measured.
+/// Remarks on a component that is measured.
+inline constexpr std::string_view writes_now_and_then =
+    "it writes its parameters, though not in each run: it has state that is neither registered nor "
+    "declared in CB_STATE, and its repetitions were not alike";
 inline constexpr std::string_view backward_is_partial =
-    "its backward stops at a tensor that is neither registered nor declared in CB_STATE";
+    "its backward stops at a tensor that is neither registered below it nor declared in CB_STATE";
 
 }  // namespace component_benchmark

@@ -1,15 +1,19 @@
 // HOOK -> capture: how an argument is kept and given back at a replay
 #pragma once
 
+#include <component_benchmark/hook/describe.hpp>
 #include <component_benchmark/hook/ownership.hpp>
 
 #include <ATen/core/Generator.h>
 #include <c10/util/ArrayRef.h>
 #include <c10/util/OptionalArrayRef.h>
+#include <c10/util/SmallVector.h>
+#include <c10/util/Type.h>
 
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -56,12 +60,12 @@ struct kept_as {
 };
 template<class T>
 struct kept_as<c10::ArrayRef<T>> {
-    using type = std::vector<T>;
+    // a std::vector<bool> holds no bools
+    using type =
+        std::conditional_t<std::is_same_v<T, bool>, c10::SmallVector<T, 8>, std::vector<T>>;
 };
 template<class T>
-struct kept_as<std::span<T>> {
-    using type = std::vector<std::remove_cv_t<T>>;
-};
+struct kept_as<std::span<T>> : kept_as<c10::ArrayRef<std::remove_cv_t<T>>> {};
 template<class Char>
 struct kept_as<std::basic_string_view<Char>> {
     using type = std::basic_string<Char>;
@@ -93,10 +97,24 @@ inline constexpr bool may_be_written = is_generator<value_of<Declared>> ||
 template<class Declared>
 inline constexpr bool can_be_kept = !hook::obstacle_of<value_of<Declared>>();
 
-/// Copies an argument into its owner.
+/// A member of CB_STATE can be copied and put back; generators in it are found and kept by state.
+template<class Member>
+inline constexpr bool can_be_state = !hook::obstacle_of<Member, finds_generators>();
+
+/// An argument whose value, not its type, says that it cannot be given back.
+class cannot_be_kept : public std::runtime_error {
+    using runtime_error::runtime_error;
+};
+
+/// Copies an argument into its owner. Throws `cannot_be_kept`.
 template<class Declared, class Value>
 [[nodiscard]] kept<Declared> keep(Value const& value) {
     using owner = kept<Declared>;
+    if constexpr (detail::any_value<Value>)
+        if (!hook::describe_any(value))
+            throw cannot_be_kept{"an argument is a torch::nn::AnyValue that holds a " +
+                                 c10::demangle(value.type_info().name()) +
+                                 ", which is not looked into"};
     if constexpr (std::is_same_v<owner, Value> || std::is_constructible_v<owner, Value const&>)
         return owner(value);
     else

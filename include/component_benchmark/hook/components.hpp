@@ -59,13 +59,16 @@ inline constexpr bool always_false = false;
 }
 
 template<class Key>
-[[nodiscard]] std::string key_text(Key const& key) {
+[[nodiscard]] std::string key_text([[maybe_unused]] Key const& key,
+                                   [[maybe_unused]] std::size_t position) {
     if constexpr (std::is_convertible_v<Key const&, std::string_view>)
         return std::string{std::string_view{key}};
+    else if constexpr (std::is_enum_v<Key>)
+        return std::to_string(static_cast<std::underlying_type_t<Key>>(key));
     else if constexpr (std::is_arithmetic_v<Key>)
         return std::to_string(key);
     else
-        return "?";
+        return "at " + std::to_string(position);
 }
 
 /// Calls `visit(name, module)` with the modules that a member holds.
@@ -83,8 +86,9 @@ void each_module_in(Member& member, std::string const& name, Visit& visit) {
         if (member)
             each_module_in(*member, name, visit);
     } else if constexpr (requires { member.begin()->first, member.begin()->second; }) {
+        std::size_t position = 0;
         for (auto& [key, value] : member)
-            each_module_in(value, name + "[" + key_text(key) + "]", visit);
+            each_module_in(value, name + "[" + key_text(key, position++) + "]", visit);
     } else if constexpr (requires { member.begin(), member.end(); }) {
         std::size_t index = 0;
         for (auto& element : member)

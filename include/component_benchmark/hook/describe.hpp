@@ -7,7 +7,9 @@
 
 #include <charconv>
 #include <concepts>
+#include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -23,6 +25,35 @@ void describe_number(std::string& text, Number number) {
     char digits[64];
     text.append(digits, std::to_chars(std::begin(digits), std::end(digits), number).ptr);
     text += ';';
+}
+
+inline void describe_text(std::string& text, std::string const& value) {
+    hook::describe_number(text, value.size());  // or "a;", "b" were "a", ";b"
+    text += value;
+}
+
+template<class T>
+void describe_value(std::string& text, T const& value);
+
+/// What a torch::nn::AnyValue holds, where that is a tensor, a number or a string.
+template<class Any>
+[[nodiscard]] std::optional<std::string> describe_any(Any const& value) {
+    auto copy = value;
+    std::optional<std::string> text;
+    auto const look = [&]<class Held>(char kind, Held const* held) {
+        if (held == nullptr)
+            return;
+        text.emplace(1, kind);
+        hook::describe_value(*text, *held);
+    };
+    look('t', copy.template try_get<at::Tensor>());
+    look('b', copy.template try_get<bool>());
+    look('i', copy.template try_get<int>());
+    look('l', copy.template try_get<std::int64_t>());
+    look('f', copy.template try_get<float>());
+    look('d', copy.template try_get<double>());
+    look('s', copy.template try_get<std::string>());
+    return text;
 }
 
 /// Of types other than its own, as JSON has them.
@@ -41,15 +72,15 @@ void describe_value(std::string& text, T const& value) {
     } else if constexpr (std::is_arithmetic_v<T>) {
         hook::describe_number(text, value);
     } else if constexpr (std::is_same_v<T, std::string>) {
-        text += value;
-        text += ';';
-    } else if constexpr (requires { value.identity(); }) {
-        text += value.identity();
-        text += ';';
+        hook::describe_text(text, value);
     } else if constexpr (std::is_same_v<T, at::Tensor>) {
         text += value.defined() ? 't' : '-';  // what it looks like is told elsewhere
-    } else if constexpr (finds_tensors<T>) {
+    } else if constexpr (detail::any_value<T>) {
+        text += hook::describe_any(value).value_or(std::string(1, not_described));
+    } else if constexpr (detail::packed_sequence<T>) {
         // told apart by its tensors
+    } else if constexpr (finds_tensors<T>) {
+        text += not_described;  // of what else is in it nothing is known
     } else if constexpr (std::is_same_v<T, at::Scalar>) {
         if (value.isIntegral(true))
             hook::describe_number(text, value.toLong());
@@ -59,6 +90,8 @@ void describe_value(std::string& text, T const& value) {
         boost::hana::for_each(boost::hana::accessors<T>(), [&](auto accessor) {
             hook::describe_value(text, boost::hana::second(accessor)(value));
         });
+    } else if constexpr (requires { value.identity_of_module(); }) {
+        hook::describe_text(text, value.identity_of_module());
     } else if constexpr (requires { value.has_value(), *value; }) {
         text += value.has_value() ? '+' : '-';
         if (value.has_value())

@@ -85,21 +85,6 @@ template<class T>
 struct parts_of<c10::complex<T>> : owns<> {};
 template<class T, class Period>
 struct parts_of<std::chrono::duration<T, Period>> : owns<> {};
-template<>
-struct parts_of<at::Tensor> : owns<> {};
-template<>
-struct parts_of<at::Generator> : owns<> {};
-template<>
-struct parts_of<at::Scalar> : owns<> {};
-template<>
-struct parts_of<at::Half> : owns<> {};
-template<>
-struct parts_of<at::BFloat16> : owns<> {};
-template<>
-struct parts_of<at::Device> : owns<> {};
-template<>
-struct parts_of<at::TensorOptions> : owns<> {};
-
 template<class First, class Second>
 struct parts_of<std::pair<First, Second>> : owns<First, Second> {};
 template<class... T>
@@ -144,6 +129,13 @@ struct parts_of<std::priority_queue<T, Container, Less>> : owns<Container, Less>
 template<class Key, class T>
 struct parts_of<torch::OrderedDict<Key, T>> : owns<Key, T> {};
 
+/// Values of LibTorch that own what they hold.
+template<class T, class... Values>
+inline constexpr bool is_one_of = (std::is_same_v<T, Values> || ...);
+template<class T>
+inline constexpr bool is_value =
+    is_one_of<T, at::Tensor, at::Scalar, at::Half, at::BFloat16, at::Device, at::TensorOptions>;
+
 /// Types that are never given back, with the reason.
 template<class T>
 inline constexpr char const* never_kept = nullptr;
@@ -166,6 +158,9 @@ inline constexpr char const* never_kept<std::function<Signature>> =
 template<class T>
 requires(!std::is_const_v<T>) inline constexpr char const* never_kept<std::span<T>> =
     "a span whose elements the call may write";
+template<class T>
+requires(!std::is_const_v<T>) inline constexpr char const* never_kept<std::optional<std::span<T>>> =
+    never_kept<std::span<T>>;
 
 inline constexpr char const* is_handle = "a handle to a shared object";
 template<class T>
@@ -217,7 +212,12 @@ struct viewed<std::basic_string_view<Char>> {
 template<class T>
 struct viewed<c10::OptionalArrayRef<T>> : viewed<c10::ArrayRef<T>> {};
 template<class T>
-struct viewed<std::optional<T>> : viewed<T> {};
+struct viewed<std::optional<c10::ArrayRef<T>>> : viewed<c10::ArrayRef<T>> {};
+template<class T>
+struct viewed<std::optional<std::span<T>>> : viewed<std::span<T>> {};
+template<class Char>
+struct viewed<std::optional<std::basic_string_view<Char>>> : viewed<std::basic_string_view<Char>> {
+};
 
 template<class T>
 inline constexpr bool is_view = !std::is_void_v<typename viewed<T>::element>;
@@ -241,15 +241,18 @@ constexpr obstacle obstacle_in_struct() {
     });
 }
 
+/// Where generators are found inside of others, too; stands among `Around`.
+struct finds_generators;
+
 /// Why a `T` cannot be given back, as far as its type says. `Around`: the types it is inside of, so
 /// that a tree of itself ends.
 template<class T, class... Around>
 constexpr obstacle obstacle_of() {
-    if constexpr (safe_to_replay<T> || (std::is_same_v<T, Around> || ...))
+    if constexpr (safe_to_replay<T> || is_one_of<T, Around...>)
         return {};
     else if constexpr (std::is_reference_v<T>)
         return {"a reference"};
-    else if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T>)
+    else if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>)
         return {"a pointer"};
     else if constexpr (std::is_array_v<T>)
         return {"a C array"};
@@ -257,7 +260,7 @@ constexpr obstacle obstacle_of() {
         return {never_kept<T>};
     else if constexpr (!std::is_copy_constructible_v<T>)
         return {"an object that cannot be copied"};
-    else if constexpr (std::is_scalar_v<T> || is_generator<T> || random_engine<T>)
+    else if constexpr (std::is_scalar_v<T> || is_value<T> || is_generator<T> || random_engine<T>)
         return {};
     else if constexpr (is_view<T>)
         return hook::obstacle_inside<std::remove_cv_t<typename viewed<T>::element>, T, Around...>();
@@ -282,8 +285,10 @@ constexpr obstacle obstacle_inside() {
     using held = std::remove_cv_t<T>;
     if constexpr (is_view<held> && !safe_to_replay<held>)
         return {"a view", nullptr, true};
-    else if constexpr (is_generator<held>)
+    else if constexpr (is_generator<held> && !is_one_of<finds_generators, Around...>)
         return {"a generator", nullptr, true};
+    else if constexpr (detail::any_value<held>)
+        return {"a torch::nn::AnyValue", nullptr, true};
     else {
         auto found = hook::obstacle_of<held, Around...>();
         found.is_inside = true;

@@ -180,7 +180,7 @@ auto run_begun(recorder& listener, Self& self, Run& run, Values&... values)
         }
         return static_cast<result_type>(result);
     } else {
-        result_type result = run(self, static_cast<Declared&&>(values)...);
+        std::remove_cv_t<result_type> result = run(self, static_cast<Declared&&>(values)...);
         open.succeed([&](tensor_visitor visit) { hook::each_tensor(result, visit); });
         return result;
     }

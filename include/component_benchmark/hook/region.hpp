@@ -34,7 +34,7 @@ struct module_argument {
     Module* module;
 
     /// Two calls with the same module are alike.
-    [[nodiscard]] std::string identity() const {
+    [[nodiscard]] std::string identity_of_module() const {
         return std::to_string(reinterpret_cast<std::uintptr_t>(module));
     }
 };

@@ -157,7 +157,7 @@ template<class Tuple>
 struct members_of;
 template<class... Member>
 struct members_of<std::tuple<Member&...>> {
-    static_assert((can_be_kept<Member> && ...),
+    static_assert((can_be_state<Member> && ...),
                   "component_benchmark: CB_STATE names a member that is pointer-like, cannot be "
                   "copied, or is of a class whose members are not known (name them with "
                   "BOOST_HANA_ADAPT_STRUCT): a copy of it could share what it points to");

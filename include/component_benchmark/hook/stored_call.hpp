@@ -31,7 +31,8 @@ public:
     virtual void each_result(tensor_visitor visit) = 0;
     virtual void forget_result() = 0;
 
-    /// False when the result is of a class whose members are not known: tensors in it are not seen.
+    /// False when tensors in the result may not be seen: of a class whose members are not known, or
+    /// written to an argument of a function that returns nothing.
     [[nodiscard]] virtual bool knows_result() const noexcept = 0;
 
     /// Values of the arguments that are not tensors, for telling calls apart.
@@ -91,9 +92,9 @@ public:
 
     [[nodiscard]] bool knows_result() const noexcept override {
         if constexpr (std::is_void_v<Result>)
-            return true;
+            return !(may_be_written<Declared> || ...);
         else
-            return hook::obstacle_of<result_value>().unknown == nullptr;
+            return !hook::obstacle_of<result_value>();
     }
 
     [[nodiscard]] std::string values() const override {

@@ -98,13 +98,41 @@ public:
     }
 
 private:
-    /// The tensors in the arguments.
-    [[nodiscard]] std::vector<at::Tensor> batch() const {
-        std::vector<at::Tensor> found;
+    using copies = std::tuple<typename provider_detail::given<Arguments>::type...>;
+
+    [[nodiscard]] copies own_copies() {
+        try {
+            return std::apply(
+                [](auto&... values) {
+                    return copies{provider_detail::given<Arguments>::of(values)...};
+                },
+                arguments_);
+        } catch (...) {
+            throw error{"an argument of cb::provide threw while it was copied: " +
+                        current_failure()};
+        }
+    }
+
+    [[nodiscard]] capture::batch_look batch() const {
+        capture::batch_look found;
+        std::size_t position = 0;
+        auto const note = [&](std::string const& why) {
+            found.unknown.push_back("argument " + std::to_string(position) +
+                                    " of the forward: it " + why);
+        };
         auto const look = [&]<class Declared>(auto const& argument) {
-            if constexpr (hook::can_be_kept<Declared>) {
-                auto kept = hook::keep<Declared>(argument);
-                hook::each_tensor(kept, [&](at::Tensor& tensor) { found.push_back(tensor); });
+            ++position;
+            constexpr auto obstacle = hook::obstacle_of<hook::value_of<Declared>>();
+            if constexpr (obstacle) {
+                note(hook::text_of(obstacle));
+            } else {
+                try {
+                    auto kept = hook::keep<Declared>(argument);
+                    hook::each_tensor(kept,
+                                      [&](at::Tensor& tensor) { found.tensors.push_back(tensor); });
+                } catch (...) {
+                    note("threw while it was copied: " + current_failure());
+                }
             }
         };
         std::apply(
@@ -126,12 +154,7 @@ private:
                                 hook::signature<std::remove_reference_t<decltype(values)>&...>{},
                                 values...);
         };
-        auto mine = std::apply(
-            [](auto&... values) {
-                return std::tuple<typename provider_detail::given<Arguments>::type...>{
-                    provider_detail::given<Arguments>::of(values)...};
-            },
-            arguments_);
+        auto mine = own_copies();
         std::apply([](auto&... values) { (cut_off<Arguments>(values), ...); }, mine);
         auto run = [&]() -> decltype(auto) {
             hook::listening const now{listener};
