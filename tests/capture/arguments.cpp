@@ -70,6 +70,16 @@ struct tree {
     Tensor value;
     std::vector<tree> children;
 };
+struct like_softmax {  // of the members that torch::nn::ASMoutput has, and one more
+    Tensor output;
+    double loss = 0;
+    std::vector<Tensor>* cache = nullptr;
+};
+enum class flag : bool { off, on };
+struct owner_and_loops {
+    std::string owner;
+    int loops = 1;
+};
 struct less_than_limit {
     int* limit;
     bool operator()(int left, int right) const { return left < right && left < *limit; }
@@ -83,11 +93,14 @@ struct opted_in {
 BOOST_HANA_ADAPT_STRUCT(struct_with_pointer, dense, sparse);
 BOOST_HANA_ADAPT_STRUCT(adapted, dense, sparse, width);
 BOOST_HANA_ADAPT_STRUCT(tree, value, children);
+BOOST_HANA_ADAPT_STRUCT(like_softmax, output, loss, cache);
 namespace component_benchmark {
 template<>
 inline constexpr bool safe_to_replay<opted_in> = true;
 template<>
 inline constexpr bool safe_to_replay<json> = true;
+template<>
+inline constexpr bool safe_to_replay<owner_and_loops> = true;
 }  // namespace component_benchmark
 
 namespace {
@@ -145,6 +158,7 @@ TEST_CASE("views and pointers inside containers are not replayed", "[capture]") 
     CHECK(why<std::queue<Tensor*>>() == pointer);
     CHECK(why<torch::OrderedDict<std::string, Tensor*>>() == pointer);
     CHECK(why<struct_with_pointer>() == pointer);
+    CHECK(why<like_softmax>() == pointer);
     CHECK(why<std::map<std::string, std::shared_ptr<cache>>>() ==
           "argument 1 holds a std::shared_ptr");
     CHECK(why<std::tuple<Tensor&, int&>>() == "argument 1 holds a reference");
@@ -333,6 +347,10 @@ struct RepeatsImpl : nn::Module {
         CB_CALL(flags, list);
         return at::ones({2}) * static_cast<double>(list[0] ? 3 : 4);
     }
+    Tensor loops(owner_and_loops const& given, flag on) {
+        CB_CALL(loops, given, on);
+        return at::ones({2}) * given.loops * (on == flag::on ? 1 : 10);
+    }
     Tensor holds(nn::AnyValue pointer) {
         CB_CALL(holds, pointer);
         return at::ones({2}) * *pointer.get<int*>();
@@ -379,6 +397,11 @@ TEST_CASE("calls that differ in what is not a tensor are measured apart", "[capt
     CHECK(measured_apart([](Repeats& one) {
               return one->texts({"a;b"}) + one->texts({"a", "b"});
           }) == list{1, 2});
+    CHECK(measured_apart([](Repeats& one) {
+              return one->loops({"a", 1}, flag::on) + one->loops({"a", 3}, flag::on);
+          }) == list{1, 3});
+    CHECK(cb::hook::describe_values(std::tuple{flag::on}) !=
+          cb::hook::describe_values(std::tuple{flag::off}));
     CHECK(measured_apart([](Repeats& one) {
               std::array<bool, 1> const yes{true};
               std::array<bool, 1> const no{false};

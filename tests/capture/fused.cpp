@@ -1,6 +1,7 @@
 // Optimizers inside backward: FBGEMM's table-batched embeddings, and what is like them.
 #include "support/catch2.hpp"
 #include "support/quick.hpp"
+#include "support/signal_handler.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <dlfcn.h>
 #include <filesystem>
 #include <functional>
@@ -602,6 +604,150 @@ TEST_CASE("an optimizer that steps now and then is found in the end", "[capture]
     CHECK_FALSE(report.document().facts.unchanged.verified);
     CHECK(report[""].reason() == cb::writes_now_and_then);
     CHECK(torch::equal(model.sparse->tensors()[0].detach(), at::ones({tables * width})));
+}
+
+namespace {
+struct passes_on : torch::autograd::Function<passes_on> {
+    static Tensor forward(torch::autograd::AutogradContext* context, Tensor const& x,
+                          Tensor const& weights, Tensor const& momentum) {
+        context->saved_data["weights"] = weights.detach();
+        context->saved_data["momentum"] = momentum;
+        return x * 1;
+    }
+    static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::tensor_list const& gradients) {
+        for (auto const* name : {"weights", "momentum"})
+            context->saved_data[name].toTensor().mutable_data_ptr<float>()[0] += 1;
+        return {gradients[0], Tensor{}, Tensor{}};
+    }
+};
+struct PassesOn : nn::Module {
+    Tensor weights = register_parameter("weights", at::zeros({1}));
+    Tensor momentum = at::zeros({1});
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        return passes_on::apply(x, weights, momentum);
+    }
+};
+struct BeforeHidden : nn::Module {
+    nn::Linear first = register_module("first", nn::Linear(4, 4));
+    std::shared_ptr<PassesOn> second = register_module("second", std::make_shared<PassesOn>());
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        return second->forward(first(x));
+    }
+};
+}  // namespace
+
+TEST_CASE("what the captured backward writes and no measured component does is a doubt",
+          "[capture]") {
+    BeforeHidden model;
+    auto const report = quick({.include = {{.path = "first"}}})
+                            .run(cb::provide(model, at::rand({2, 4})).loss(sum_of));
+    auto const& unchanged = report.document().facts.unchanged;
+    CHECK_FALSE(unchanged.verified);
+    CHECK(unchanged.not_compared.back() ==
+          "parameter second.weights is written by a backward of a component that was not measured");
+    CHECK(model.second->weights.item<float>() == 0.0F);
+}
+
+namespace {
+struct throws_in_backward : table_batch {
+    Tensor weights = register_parameter("weights", make_weights());
+    Tensor momentum = make_momentum();
+    [[nodiscard]] std::vector<Tensor> tensors() const override { return {weights, momentum}; }
+    struct function : torch::autograd::Function<function> {
+        static Tensor forward(torch::autograd::AutogradContext* context, Tensor const& weights) {
+            context->saved_data["weights"] = weights.detach();
+            return weights.sum({0}) * 1;
+        }
+        static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context,
+                                                     torch::autograd::tensor_list const&) {
+            context->saved_data["weights"].toTensor().mutable_data_ptr<float>()[0] += 1;
+            throw std::runtime_error{"no more memory"};
+        }
+    };
+    Tensor forward(Tensor const& indices, Tensor const& offsets) override {
+        CB_FORWARD(indices, offsets);
+        return function::apply(weights).sum() * at::ones({batch_size, tables * width});
+    }
+};
+}  // namespace
+
+TEST_CASE("a backward that writes and throws is a doubt", "[capture]") {
+    Ranker model{make<throws_in_backward>()};
+    batch const now;
+    auto const report = quick().run(cb::provide(model, now.indices, now.offsets));
+    CHECK(report["sparse"].state() == cb::status::failed);
+    CHECK_FALSE(report.document().facts.unchanged.verified);
+}
+
+namespace {
+struct in_half {
+    static constexpr char const* name = "in_half";
+    struct guard {
+        nn::Module* module;
+        ~guard() { module->to(torch::kFloat); }
+    };
+    template<class Component>
+    guard apply(Component& component) const {
+        component.each_argument([](Tensor& argument) {
+            if (argument.is_floating_point())
+                argument = argument.detach().to(torch::kBFloat16);
+        });
+        component.module().to(torch::kBFloat16);
+        return {&component.module()};
+    }
+};
+/// An average that its forward writes.
+struct Averages : nn::Module {
+    nn::Linear linear = register_module("linear", nn::Linear(4, 4));
+    Tensor average = register_parameter("average", at::zeros({4}), false);
+    Tensor forward(Tensor const& x) {
+        CB_FORWARD(x);
+        auto const found = linear(x);
+        average.mul_(0.5).add_(found.detach().mean(0), 0.5);
+        return found + average;
+    }
+};
+}  // namespace
+
+TEST_CASE("what a preprocessor did to the weights is not said of the component", "[capture]") {
+    Averages model;
+    cb::pipeline pipeline{cb::preprocessors{in_half{}},
+                          cb::profilers{cb::latency{.warmup = 1, .samples = 2}}, cb::sinks{}};
+    auto const report = pipeline.run(cb::provide(model, at::rand({2, 4})));
+    for (auto const* path : {"", "linear"}) {
+        CHECK(report[path].state() == cb::status::ok);
+        CHECK(report[path].reason().empty());
+        CHECK(report[path].get<cb::latency>().latency_ms.has_value());
+    }
+    CHECK(report.document().facts.unchanged.verified);
+    CHECK(model.linear->weight.scalar_type() == at::kFloat);
+}
+
+namespace {
+struct interrupts {
+    static constexpr char const* name = "interrupts";
+    struct guard {};
+    template<class Component>
+    guard apply(Component& component) const {
+        if (component.path() == "sparse")
+            std::raise(SIGINT);
+        return {};
+    }
+};
+}  // namespace
+
+TEST_CASE("a run that is interrupted keeps its doubts", "[capture]") {
+    cb::test::signal_handler const own{SIGINT, [](int) {}};
+    Ranker model{make<ByHandUndeclared>()};
+    batch const now;
+    cb::pipeline pipeline{cb::preprocessors{interrupts{}}, cb::profilers{cb::latency{}},
+                          cb::sinks{}};
+    auto const report = pipeline.run(cb::provide(model, now.indices, now.offsets));
+    CHECK_FALSE(report.document().facts.complete);
+    CHECK_FALSE(report.document().facts.unchanged.verified);
 }
 
 namespace {

@@ -111,6 +111,7 @@ public:
     template<class Visit>
     void for_each(Visit&& visit) {
         rehearsal_type rehearse{tree_, state_};
+        at_the_end const say_doubts{[&] { doubt_what(rehearse); }};
         for (auto const& level : wanted_->levels()) {
             auto const why = by_level() && !interrupted() ? fetch(level) : "";
             for (auto const row : level) {
@@ -120,15 +121,30 @@ public:
             }
             malloc_trim(0);
         }
-        for (auto const row : rehearse.hidden())
-            state_.doubt(name_in_text(tree_.nodes()[row]) +
-                         " has state that is neither registered nor declared");
     }
 
     verification put_back() { return state_.put_back(); }
 
 private:
     static constexpr int most_passes = 8;  // regions within regions take one each
+
+    template<class Act>
+    struct at_the_end {
+        Act act;
+        ~at_the_end() { act(); }
+    };
+    template<class Act>
+    at_the_end(Act) -> at_the_end<Act>;
+
+    void doubt_what(rehearsal_type const& rehearse) {
+        for (auto const row : rehearse.hidden())
+            state_.doubt(name_in_text(tree_.nodes()[row]) +
+                         " has state that is neither registered nor declared");
+        for (auto const& tensor : forwards_.written_backward())
+            if (!rehearse.accounts_for(tensor))
+                state_.doubt(state_.title_of(tensor) +
+                             " is written by a backward of a component that was not measured");
+    }
 
     /// `why`: it cannot be, or empty.
     template<class Visit>
@@ -142,8 +158,8 @@ private:
         if (auto& reason = tree_.nodes()[row].reason; reason.empty())
             reason = std::move(found.remark);
         visit(row, one);
-        if (found.writes)
-            state_.rewind();  // or its leftovers are taken for its children's work
+        if (!found.written.empty())
+            state_.rewind(found.written);  // or its leftovers are taken for its children's work
         else if (rehearse.wrote_later(row, one) && tree_.nodes()[row].reason.empty())
             tree_.nodes()[row].reason = writes_now_and_then;
         calls_.release(row);

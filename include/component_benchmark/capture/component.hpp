@@ -32,10 +32,10 @@ public:
     void add(std::size_t number) { members_.push_back(number); }
 
     /// The call, ready to be made again. One replay at a time.
-    [[nodiscard]] Replay replay() const { return {*call_, parameters_, rewinds_, refused_}; }
+    [[nodiscard]] Replay replay() const { return {*call_, parameters_, written_, refused_}; }
 
-    /// Every repetition writes parameters, so each is preceded by a restoration of all state.
-    void rewind_with(model_state& state) noexcept { rewinds_ = &state; }
+    /// Every repetition writes these tensors, so before each they are put back.
+    void put_back_before_each(std::vector<at::Tensor> written) { written_ = std::move(written); }
 
     /// A repetition of its backward would do harm that cannot be undone.
     void refuse_backward(std::string_view why) noexcept { refused_ = why; }
@@ -45,7 +45,7 @@ public:
 private:
     captured_call* call_;
     std::vector<at::Tensor> parameters_;
-    model_state* rewinds_ = nullptr;
+    std::vector<at::Tensor> written_;
     std::string_view refused_;
     std::vector<std::size_t> members_;
 };

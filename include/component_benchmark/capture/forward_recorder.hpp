@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,11 @@ public:
     /// The step gave a loss.
     [[nodiscard]] bool has_loss() const noexcept { return has_loss_; }
 
+    /// Parameters and buffers that the last backward of the loss wrote.
+    [[nodiscard]] std::vector<at::Tensor> const& written_backward() const noexcept {
+        return written_backward_;
+    }
+
 private:
     [[nodiscard]] std::unique_ptr<session> record(std::vector<call_detail> const& details,
                                                   std::vector<bool> const& to_copy) {
@@ -75,8 +81,17 @@ private:
         }
         at::autocast::clear_cache();
         has_loss_ = loss.defined();
-        if (has_loss_)
+        if (has_loss_) {
+            std::unordered_map<void const*, std::size_t> before;  // hashes, by address
+            for (auto const& tensor : state_.differing())
+                before.emplace(tensor.unsafeGetTensorImpl(), hash_of_bytes(tensor));
             find_output_gradients(loss, *seen);
+            written_backward_ = state_.differing();
+            std::erase_if(written_backward_, [&](at::Tensor const& tensor) {
+                auto const known = before.find(tensor.unsafeGetTensorImpl());
+                return known != before.end() && known->second == hash_of_bytes(tensor);
+            });
+        }
         return seen;
     }
 
@@ -101,6 +116,7 @@ private:
     model_state& state_;
     bool copy_all_;
     bool has_loss_ = false;
+    std::vector<at::Tensor> written_backward_;
 };
 
 }  // namespace component_benchmark::capture

@@ -80,10 +80,20 @@ public:
             if (saved.restore_value())
                 saved.was_changed = true;
         }
-        declared_.put_back_detached();
-        training_.put_back();
-        restore_globals();
-        generators_.put_back();
+        put_back_surroundings();
+    }
+
+    /// The same of these tensors only, where nothing else can have changed.
+    void rewind(std::vector<at::Tensor> const& tensors) {
+        for (auto const& tensor : tensors)
+            if (auto const found = index_.find(tensor.unsafeGetTensorImpl());
+                found != index_.end()) {
+                auto& saved = tensors_[found->second];
+                saved.restore_graph();
+                if (saved.restore_value())
+                    saved.was_changed = true;
+            }
+        put_back_surroundings();
     }
 
     /// The modules that declare state of their own.
@@ -102,11 +112,21 @@ public:
         return false;
     }
 
-    /// Parameters that are not what they were, whoever wrote them.
+    /// One of these is not what it was, and none was ever found so before.
+    [[nodiscard]] bool differs_unexplained(std::vector<at::Tensor> const& parameters) const {
+        for (auto const& tensor : parameters)
+            if (auto const found = index_.find(tensor.unsafeGetTensorImpl());
+                found != index_.end() && !tensors_[found->second].was_changed &&
+                tensors_[found->second].differs())
+                return true;
+        return false;
+    }
+
+    /// Parameters and buffers that are not what they were, whoever wrote them.
     [[nodiscard]] std::vector<at::Tensor> differing() const {
         std::vector<at::Tensor> found;
         for (auto const& saved : tensors_)
-            if (saved.what == saved_tensor::parameter && saved.differs())
+            if (saved.what != saved_tensor::argument && saved.differs())
                 found.push_back(saved.tensor);
         return found;
     }
@@ -118,6 +138,12 @@ public:
                 saved.differs())
                 return true;
         return false;
+    }
+
+    /// "parameter a.weight"
+    [[nodiscard]] std::string title_of(at::Tensor const& tensor) const {
+        auto const found = index_.find(tensor.unsafeGetTensorImpl());
+        return found == index_.end() ? "a tensor" : tensors_[found->second].title();
     }
 
     /// Something was changed that cannot be put back: the state is not verified.
@@ -169,6 +195,13 @@ private:
     template<class Restore>
     void attempt(saved_tensor const& saved, Restore restore) noexcept {
         attempt(saved.title(), restore);
+    }
+
+    void put_back_surroundings() {
+        declared_.put_back_detached();
+        training_.put_back();
+        restore_globals();
+        generators_.put_back();
     }
 
     void restore_globals() const {

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -18,9 +19,9 @@ namespace component_benchmark::capture {
 
 /// What a component was found to do when it ran alone for the first time.
 struct rehearsed {
-    std::string failure = {};  ///< why it cannot run alone, or empty
-    std::string remark = {};   ///< what is missing in its numbers, or empty
-    bool writes = false;       ///< it leaves other parameters behind
+    std::string failure = {};              ///< why it cannot run alone, or empty
+    std::string remark = {};               ///< what is missing in its numbers, or empty
+    std::vector<at::Tensor> written = {};  ///< parameters and buffers that it leaves changed
 };
 
 /// Shows whether a component runs alone, and, by value, whether it writes parameters, even where
@@ -38,6 +39,7 @@ public:
 
     [[nodiscard]] rehearsed run(std::size_t row, Component& one) {
         rehearsed found;
+        bool is_suspect = false;
         try {
             if (state_.differs(one.reachable())) {
                 state_.doubt("parameters of " + name_in_text(tree_.nodes()[row]) +
@@ -48,11 +50,15 @@ public:
                 auto const first = run_once(group, one);
                 if (first.misses_leaves)
                     found.remark = backward_is_partial;
-                if (first.writes)
+                is_suspect = first.writes;
+                if (is_suspect)
                     look_again(row, group, one, found);
+                is_suspect = false;
             }
         } catch (...) {
             found.failure = current_failure();
+            if (is_suspect || state_.differs_unexplained(one.reachable()))
+                note_hidden(row);
             state_.rewind();
             if (found.failure.empty())
                 found.failure = "it threw";
@@ -68,6 +74,11 @@ public:
         note_hidden(row);
         state_.rewind();
         return true;
+    }
+
+    /// A component was found to write it.
+    [[nodiscard]] bool accounts_for(at::Tensor const& tensor) const {
+        return accounted_.contains(tensor.unsafeGetTensorImpl());
     }
 
     /// Rows whose state is not known entirely.
@@ -111,16 +122,18 @@ private:
         auto const written = state_.differing();
         auto const first = values_of(one, written);
         if (state_.differs(one.reachable())) {
-            group.rewind_with(state_);
-            found.writes = true;
+            group.put_back_before_each(written);
+            found.written.insert(found.written.end(), written.begin(), written.end());
+            for (auto const& tensor : written)
+                accounted_.insert(tensor.unsafeGetTensorImpl());
         }
-        state_.rewind();
+        state_.rewind(written);
         static_cast<void>(run_once(group, one));
         if (values_of(one, written) != first) {
             group.refuse_backward(hidden_state);
             note_hidden(row);
         }
-        state_.rewind();
+        state_.rewind(written);
     }
 
     // Its ancestors were found to have it, too: this says it more exactly.
@@ -132,6 +145,7 @@ private:
     Tree const& tree_;
     State& state_;
     std::vector<std::size_t> hidden_;
+    std::unordered_set<void const*> accounted_;  // by address of the tensor
 };
 
 }  // namespace component_benchmark::capture

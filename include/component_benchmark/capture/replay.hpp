@@ -4,6 +4,7 @@
 #include <component_benchmark/capture/captured_call.hpp>
 #include <component_benchmark/capture/graph_leaves.hpp>
 #include <component_benchmark/capture/model_state.hpp>
+#include <component_benchmark/capture/saved_tensor.hpp>
 #include <component_benchmark/capture/tensor_parts.hpp>
 #include <component_benchmark/capture/thread_state.hpp>
 #include <component_benchmark/core/by_call.hpp>
@@ -27,11 +28,17 @@ namespace component_benchmark::capture {
 /// `basic_session` is.)
 template<class State>
 class basic_replay {
+    using saved_tensor = basic_saved_tensor<State>;
+
 public:
-    /// `refused`: why there must be no backward, or empty.
+    /// `written`: tensors that the call writes, its arguments and own buffers aside; every
+    /// repetition finds them as they are now. `refused`: why there must be no backward, or empty.
     basic_replay(captured_call const& call, std::vector<at::Tensor> const& parameters,
-                 State* rewinds, std::string_view refused = {})
-        : call_{call}, rewinds_{rewinds}, refused_{refused}, thread_{call.context->thread} {
+                 std::vector<at::Tensor> const& written = {}, std::string_view refused = {})
+        : call_{call}, refused_{refused}, thread_{call.context->thread} {
+        // as they are now: a preprocessor may have been at work
+        for (auto const& tensor : written)
+            written_.push_back(saved_tensor::of(saved_tensor::parameter, {}, tensor));
         for (auto const& parameter : parameters)
             if (parameter.requires_grad())
                 parameters_.push_back(parameter);
@@ -43,8 +50,10 @@ public:
     /// Fresh arguments where the call edits them, generators and buffers as at its entry.
     void prepare() {
         release();
-        if (rewinds_ != nullptr)
-            rewinds_->rewind();
+        for (auto& saved : written_) {
+            saved.restore_graph();
+            saved.restore_value();
+        }
         call_.context->training.put_back();
         at::autocast::clear_cache();  // or only the first repetition casts the weights
         call_.context->generators->put_back();
@@ -164,7 +173,7 @@ private:
     }
 
     captured_call const& call_;
-    State* rewinds_;
+    std::vector<saved_tensor> written_;
     std::string_view refused_;
     thread_state_guard thread_;
     std::vector<at::Tensor> parameters_;

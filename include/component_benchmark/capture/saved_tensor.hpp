@@ -58,8 +58,10 @@ struct basic_saved_tensor {
         return !comparable || (same_memory(tensor, alias) && same_bytes(tensor, value));
     }
 
-    /// By value alone: a conversion there and back may have moved it.
-    [[nodiscard]] bool differs() const { return comparable && !same_bytes(tensor, value); }
+    /// By value, in its own memory: a conversion there and back moves it.
+    [[nodiscard]] bool differs() const {
+        return comparable && same_memory(tensor, alias) && !same_bytes(tensor, value);
+    }
 
     /// True when there was something to put back.
     bool restore_value() {

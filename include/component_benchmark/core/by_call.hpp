@@ -38,8 +38,8 @@ inline constexpr std::string_view hidden_state =
 
 /// Remarks on a component that is measured.
 inline constexpr std::string_view writes_now_and_then =
-    "it writes its parameters, though not in each run: it has state that is neither registered nor "
-    "declared in CB_STATE, and its repetitions were not alike";
+    "its parameters changed while it was measured, and not in its first run: it has state that is "
+    "neither registered nor declared in CB_STATE, or a plugin changed them";
 inline constexpr std::string_view backward_is_partial =
     "its backward stops at a tensor that is neither registered below it nor declared in CB_STATE";
 

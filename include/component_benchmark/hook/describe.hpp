@@ -1,7 +1,7 @@
 // HOOK -> capture: the values of arguments that are not tensors, as text, for telling calls apart
 #pragma once
 
-#include <component_benchmark/hook/tensors.hpp>
+#include <component_benchmark/hook/ownership.hpp>
 
 #include <c10/core/Scalar.h>
 
@@ -26,6 +26,20 @@ void describe_number(std::string& text, Number number) {
     text.append(digits, std::to_chars(std::begin(digits), std::end(digits), number).ptr);
     text += ';';
 }
+
+template<class T>
+struct kept_generator;
+template<class View, class Owner>
+struct kept_optional_view;
+
+template<class T>
+inline constexpr bool is_kept_generator = false;
+template<class T>
+inline constexpr bool is_kept_generator<kept_generator<T>> = true;
+template<class T>
+inline constexpr bool is_kept_optional_view = false;
+template<class View, class Owner>
+inline constexpr bool is_kept_optional_view<kept_optional_view<View, Owner>> = true;
 
 inline void describe_text(std::string& text, std::string const& value) {
     hook::describe_number(text, value.size());  // or "a;", "b" were "a", ";b"
@@ -68,7 +82,7 @@ void describe_value(std::string& text, T const& value) {
     if constexpr (std::is_same_v<T, bool>) {
         text += value ? "true;" : "false;";
     } else if constexpr (std::is_enum_v<T>) {
-        hook::describe_number(text, static_cast<std::underlying_type_t<T>>(value));
+        hook::describe_value(text, static_cast<std::underlying_type_t<T>>(value));
     } else if constexpr (std::is_arithmetic_v<T>) {
         hook::describe_number(text, value);
     } else if constexpr (std::is_same_v<T, std::string>) {
@@ -90,15 +104,18 @@ void describe_value(std::string& text, T const& value) {
         boost::hana::for_each(boost::hana::accessors<T>(), [&](auto accessor) {
             hook::describe_value(text, boost::hana::second(accessor)(value));
         });
+    } else if constexpr (std::is_class_v<T> && !is_known_owner<T> && !is_kept_generator<T> &&
+                         !is_kept_optional_view<T>) {
+        text += not_described;  // whatever its members are called
     } else if constexpr (requires { value.identity_of_module(); }) {
         hook::describe_text(text, value.identity_of_module());
     } else if constexpr (requires { value.has_value(), *value; }) {
         text += value.has_value() ? '+' : '-';
         if (value.has_value())
             hook::describe_value(text, *value);
-    } else if constexpr (requires { value.own; }) {
-        // of a generator: what it draws costs the same
-    } else if constexpr (requires { value.owner; }) {
+    } else if constexpr (is_kept_generator<T>) {
+        // what it draws costs the same
+    } else if constexpr (is_kept_optional_view<T>) {
         hook::describe_value(text, value.owner);
     } else if constexpr (detail::container_adaptor<T>) {
         hook::describe_value(text, value.*detail::opened<T>::container);

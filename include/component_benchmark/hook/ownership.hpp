@@ -45,9 +45,9 @@
 
 namespace component_benchmark {
 
-/// A call is replayed when each argument is known to own what it holds; otherwise a replay would
-/// reach objects of the user's program (a key-value cache would grow) or ones that are gone.
-/// Specialise this as true for a type of yours that is not known and whose replay is harmless:
+/// A call is replayed when each argument is known to own what it holds: a replay must reach neither
+/// objects of the user's program (a key-value cache would grow) nor ones that are gone.
+/// Specialise this for a type of yours that is not known and whose replay is harmless:
 /// `template<> inline constexpr bool component_benchmark::safe_to_replay<my_config const*> = true;`
 template<class T>
 inline constexpr bool safe_to_replay = false;
@@ -81,8 +81,6 @@ template<class Char, class Traits, class Allocator>
 struct parts_of<std::basic_string<Char, Traits, Allocator>> : owns<> {};
 template<class T>
 struct parts_of<std::complex<T>> : owns<> {};
-template<class T>
-struct parts_of<c10::complex<T>> : owns<> {};
 template<class T, class Period>
 struct parts_of<std::chrono::duration<T, Period>> : owns<> {};
 template<class First, class Second>
@@ -128,6 +126,9 @@ template<class T, class Container, class Less>
 struct parts_of<std::priority_queue<T, Container, Less>> : owns<Container, Less> {};
 template<class Key, class T>
 struct parts_of<torch::OrderedDict<Key, T>> : owns<Key, T> {};
+
+template<class T>
+inline constexpr bool is_known_owner = !std::is_void_v<typename parts_of<T>::type>;
 
 /// Values of LibTorch that own what they hold.
 template<class T, class... Values>
@@ -186,7 +187,6 @@ inline constexpr bool is_generator =
 /// An engine of <random>.
 template<class T>
 concept random_engine = requires(T& value) {
-    typename T::result_type;
     value.seed();
     value.discard(1ULL);
     value();
@@ -264,7 +264,7 @@ constexpr obstacle obstacle_of() {
         return {};
     else if constexpr (is_view<T>)
         return hook::obstacle_inside<std::remove_cv_t<typename viewed<T>::element>, T, Around...>();
-    else if constexpr (!std::is_void_v<typename parts_of<T>::type>)
+    else if constexpr (is_known_owner<T>)
         return hook::first_obstacle<T, Around...>(typename parts_of<T>::type{});
     else if constexpr (finds_tensors<T> || detail::adaptive_softmax_output<T>)
         return {};
