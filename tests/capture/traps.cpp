@@ -4,22 +4,13 @@
 #include "support/visit.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/autocast_mode.h>
 #include <torch/torch.h>
 
-#include <deque>
-#include <list>
-#include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
-#include <string_view>
 #include <thread>
-#include <tuple>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace cb = component_benchmark;

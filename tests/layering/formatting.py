@@ -1,27 +1,17 @@
 """Every C++ file is as clang-format 14 writes it. Other versions write other things, so only 14 is asked."""
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
-root = pathlib.Path(__file__).resolve().parents[2]
-skipped = 77
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import gate
 
-
-def clang_format_14():
-    for name in ("clang-format-14", "clang-format"):
-        if program := shutil.which(name):
-            version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-            if "version 14." in version:
-                return program
-    return None
-
-
-program = clang_format_14()
+root = gate.root
+program = gate.program_14("clang-format")
 if program is None:
     print("skipped: clang-format 14 decides, and it is not on PATH (Debian: clang-format-14)")
-    sys.exit(skipped)
+    sys.exit(gate.skipped)
 folders = [pathlib.Path(one) for one in sys.argv[1:]] or [root / one for one in ("include", "examples", "tests", "bench")]
 files = sorted(str(p) for folder in folders for p in folder.rglob("*") if p.suffix in (".hpp", ".cpp"))
 done = subprocess.run([program, "--dry-run", f"--style=file:{root / '.clang-format'}", "-fno-color-diagnostics", *files],

@@ -3,7 +3,6 @@ that runs a pipeline, so that templates are looked into. Which checks are off, a
 """
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,20 +10,10 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import gate
 
-skipped = 77
 library = gate.root / "include"
 config = gate.root / ".clang-tidy"
 warned = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?:warning|error): (?P<what>.*) \[(?P<check>[^\],]+)")
 torch_free = ("core/*.hpp", "result/*.hpp", "sink/*.hpp", "compare/*.hpp", "pipeline/*.hpp", "concepts.hpp", "fwd.hpp")
-
-
-def clang_tidy_14():
-    for name in ("clang-tidy-14", "clang-tidy"):
-        if program := shutil.which(name):
-            version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-            if "version 14." in version:
-                return program
-    return None
 
 
 def unit_in(folder):
@@ -55,8 +44,8 @@ def check():
 
 
 asked = gate.arguments("which")
-program = clang_tidy_14()
+program = gate.program_14("clang-tidy")
 if program is None:
     print("skipped: clang-tidy 14 decides, and it is not on PATH (Debian: clang-tidy-14)")
-    sys.exit(skipped)
+    sys.exit(gate.skipped)
 gate.run_once(asked, [library, config, gate.root / "examples" / "02_own_plugins.cpp"], check)

@@ -11,15 +11,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import gate
 
 here = pathlib.Path(__file__).resolve().parent
-skipped = 77
 
 
 def run():
     command = [str(here / asked.script), *asked.way, asked.cmake, asked.generator, asked.make_program, asked.compiler,
                asked.libtorch, asked.build]
     status = subprocess.run(command).returncode
-    if status == skipped:
-        sys.exit(skipped)
+    if status == gate.skipped:
+        sys.exit(gate.skipped)
     if status != 0:
         yield f"{asked.script} {' '.join(asked.way)} ended with {status}"
 

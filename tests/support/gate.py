@@ -6,10 +6,12 @@ import argparse
 import hashlib
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
 root = pathlib.Path(__file__).resolve().parents[2]
+skipped = 77  # how a gate ends that cannot be run here; Gates.cmake tells CTest
 warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
 
 
@@ -33,6 +35,16 @@ def flags_of(file):
         elif kind == "define" and not value.startswith("COMPONENT_BENCHMARK_ENABLED"):
             flags.append("-D" + value)
     return flags
+
+
+def program_14(name):
+    """clang-format or clang-tidy of version 14, or None: other versions say other things."""
+    for candidate in (name + "-14", name):
+        if program := shutil.which(candidate):
+            version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+            if "version 14." in version:
+                return program
+    return None
 
 
 def files_below(paths):
