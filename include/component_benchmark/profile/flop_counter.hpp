@@ -1,0 +1,207 @@
+// replay -> FLOP COUNTER -> flops: adds up what the operators of one run do
+#pragma once
+
+#include <component_benchmark/core/clock.hpp>
+#include <component_benchmark/core/failure.hpp>
+#include <component_benchmark/device/tf32.hpp>
+#include <component_benchmark/profile/flop_convention.hpp>
+#include <component_benchmark/profile/flop_formulas.hpp>
+#include <component_benchmark/profile/flop_tally.hpp>
+#include <component_benchmark/profile/op_observer.hpp>
+
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark {
+
+/// What is counted, as values.
+struct counting_rules {
+    bool all_matrix_work = true;
+    bool elements = false;
+    causal_attention causal = causal_attention::dense;
+
+    template<class Convention>
+    [[nodiscard]] static counting_rules of(causal_attention causal) {
+        return {Convention::all_matrix_work, Convention::elements, causal};
+    }
+};
+
+/// Counts while a watch is set on it. What runs within the backward with gradients enabled is
+/// recomputation: checkpointing calls the forward again there.
+class flop_counter final : public op_observer {
+public:
+    /// `own`: formulas of the user, which must outlive it.
+    flop_counter(counting_rules rules, std::vector<flop_formula> const& own)
+        : rules_{rules}, own_{&own} {}
+
+    void in_backward(bool is) noexcept { in_backward_ = is; }
+
+    [[nodiscard]] flop_tally take() { return std::exchange(tally_, {}); }
+
+    void begin(op_frame& frame, op_call const& call) noexcept override {
+        if (frame.rewritten)
+            return;
+        try {
+            count(frame, call);
+        } catch (...) {
+            note_failure(*frame.op, current_failure());
+        }
+    }
+
+    void end(op_frame const& frame, op_frame* around,
+             std::vector<c10::IValue> const&) noexcept override {
+        auto const counted = frame.accounts && frame.amount != no_amount;
+        if (around != nullptr)
+            around->counted_inside = around->counted_inside || counted || frame.counted_inside;
+        // an operator of a library's own that calls no other is no composite
+        auto const opaque = frame.op->composite && !frame.events_inside && !frame.within &&
+                            !frame.rewritten && !frame.op->name.starts_with("aten::");
+        if (frame.event || opaque)
+            settle(frame, counted, steady_nanoseconds());
+    }
+
+private:
+    static constexpr std::int64_t no_amount = -1;
+
+    void count(op_frame& frame, op_call const& call) {
+        auto const found = formula_value(frame, call);
+        if (found) {
+            frame.accounts = true;
+            frame.amount = *found;
+            frame.event = !frame.within;
+            add(*found, call, units_of(*frame.op));
+        } else if (frame.event && !rules_.all_matrix_work) {
+            frame.accounts = true;  // the counter of PyTorch does not see what an operator calls
+            frame.amount = no_amount;
+        }
+    }
+
+    /// Nothing where the operator has no formula, or its formula none for these arguments.
+    [[nodiscard]] std::optional<std::int64_t> formula_value(op_frame const& frame,
+                                                            op_call const& call) {
+        auto const& op = *frame.op;
+        for (auto const& one : *own_)
+            if (one.op == op.name)
+                return checked(op, one.count(call));
+        if (op.formula != nullptr && (rules_.all_matrix_work || op.formula->in_pytorch))
+            return op.formula->count(call, rules_.causal);
+        if (rules_.elements && frame.event)
+            return element_work(call);
+        return {};
+    }
+
+    [[nodiscard]] std::optional<std::int64_t> checked(op_info const& op,
+                                                      std::optional<std::int64_t> given) {
+        if (given && *given < 0) {
+            note_failure(op, "its formula gave " + std::to_string(*given) +
+                                 " FLOPs; 0 or more were expected");
+            return {};
+        }
+        return given;
+    }
+
+    /// 1 for each element that an addition, subtraction, multiplication or division of tensors
+    /// makes; a sum adds each element that goes in but one for each that comes out.
+    [[nodiscard]] static std::optional<std::int64_t> element_work(op_call const& call) {
+        auto const op = call.name();
+        for (std::string_view binary : {"aten::add", "aten::sub", "aten::mul", "aten::div"})
+            if (op.substr(0, binary.size()) == binary &&
+                (op.size() == binary.size() || op.substr(binary.size()) == "_"))
+                return elements_of_broadcast(call);
+        if (op == "aten::rsub")
+            return elements_of_broadcast(call);
+        if (op == "aten::sum" || op == "aten::mean")
+            return additions_of_sum(call) + (op == "aten::mean" ? elements_of_sum(call) : 0);
+        return {};
+    }
+
+    [[nodiscard]] static std::int64_t elements_of_broadcast(op_call const& call) {
+        if (!call.has_tensor(0) || !call.has_tensor(1))
+            return call.tensor(0).numel();
+        auto sizes = call.shape(0).vec();
+        auto const other = call.shape(1);
+        if (sizes.size() < other.size())
+            sizes.insert(sizes.begin(), other.size() - sizes.size(), 1);
+        for (std::size_t back = 1; back <= other.size(); ++back) {
+            auto& mine = sizes[sizes.size() - back];
+            mine = mine == 1 ? other[other.size() - back] : mine;
+        }
+        return formulas::product(sizes);
+    }
+
+    /// Elements that a sum over some dimensions, or all, leaves.
+    [[nodiscard]] static std::int64_t elements_of_sum(op_call const& call) {
+        if (call.size() < 2 || !call[1].isIntList() || call[1].toIntVector().empty())
+            return 1;
+        auto left = call.tensor(0).numel();
+        for (auto const dimension : call[1].toIntVector())
+            left /= (std::max<std::int64_t>)(1, call.size_of(0, dimension));
+        return left;
+    }
+
+    [[nodiscard]] static std::int64_t additions_of_sum(op_call const& call) {
+        return (std::max<std::int64_t>)(0, call.tensor(0).numel() - elements_of_sum(call));
+    }
+
+    [[nodiscard]] static unit_use units_of(op_info const& op) {
+        return op.formula != nullptr ? op.formula->units : unit_use::matmul;
+    }
+
+    void add(std::int64_t flops, op_call const& call, unit_use units) {
+        auto const place = format_of(call, units);
+        auto const again = in_backward_ && at::GradMode::is_enabled();
+        std::lock_guard const lock{mutex_};
+        auto& amounts = again ? tally_.recomputed : in_backward_ ? tally_.backward : tally_.forward;
+        amounts.by_format[place] += static_cast<double>(flops);
+    }
+
+    /// Of the first tensor: operators that multiply want one type for all operands.
+    [[nodiscard]] static std::size_t format_of(op_call const& call, unit_use units) {
+        for (std::size_t position = 0; position < call.size(); ++position) {
+            auto const* first = call.has_tensor(position) ? &call.tensor(position) : nullptr;
+            if (first == nullptr)
+                continue;
+            auto const format =
+                dispatched_format(first->scalar_type(), first->device().type(), units);
+            return format ? static_cast<std::size_t>(*format) : flop_amounts::other;
+        }
+        return flop_amounts::other;
+    }
+
+    void settle(op_frame const& frame, bool counted, std::int64_t now) noexcept {
+        auto kind = counted || frame.counted_inside ? op_class::counted : frame.op->kind;
+        if (frame.op->formula != nullptr && !rules_.all_matrix_work)
+            kind = op_class::zero_by_design;  // of the convention, where PyTorch has no formula
+        try {
+            std::lock_guard const lock{mutex_};
+            tally_.coverage.note(frame.op->name, kind,
+                                 frame.began_ns == 0 ? 0 : now - frame.began_ns);
+        } catch (...) {  // no memory for a name
+        }
+    }
+
+    void note_failure(op_info const& op, std::string why) noexcept {
+        try {
+            std::lock_guard const lock{mutex_};
+            tally_.coverage.failures[op.name] = std::move(why);
+        } catch (...) {
+        }
+    }
+
+    counting_rules rules_;
+    std::vector<flop_formula> const* own_;
+    bool in_backward_ = false;
+    std::mutex mutex_;
+    flop_tally tally_;
+};
+
+}  // namespace component_benchmark

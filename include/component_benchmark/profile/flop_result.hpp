@@ -1,0 +1,142 @@
+// PROFILE: what the counting of FLOPs gives for a component
+#pragma once
+
+#include <component_benchmark/core/by_call.hpp>
+#include <component_benchmark/core/metric.hpp>
+#include <component_benchmark/profile/flop_tally.hpp>
+
+#include <boost/hana/define_struct.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark {
+
+/// Floating-point operations, or multiply-adds: the report's conventions say which.
+struct flop_count {
+    using value_type = std::int64_t;
+    static constexpr std::string_view symbol = "FLOP";
+    static constexpr auto kind = unit_kind::count;
+    static constexpr auto direction = better::none;
+};
+
+/// FLOPs of one call. Where calls differ, a row has their mean.
+template<class>
+struct described_flops {
+    BOOST_HANA_DEFINE_STRUCT(
+        described_flops, (metric<flop_count, aggregate::sum>, flops_fwd),
+        (metric<flop_count, aggregate::sum>, flops_bwd),  ///< without recomputation
+        (metric<flop_count, aggregate::sum>, flops_fwd_bwd),
+        (metric<percent>, covered_calls_pct),  ///< calls of operators that are known
+        (metric<percent>, covered_time_pct)    ///< their share of the time of the counting run
+    );
+    std::vector<component_benchmark::by_call> by_call;
+
+    /// For one call on average, two for a multiply-add in every convention.
+    flop_amounts forward, backward, recomputed;
+    std::string why_no_backward;
+    op_coverage coverage;
+};
+using flop_result = described_flops<void>;
+
+/// A call's tally, and for how many calls it stands.
+struct counted_call {
+    std::int64_t count = 0;
+    std::vector<std::size_t> members;
+    flop_tally tally;
+    std::string why_no_backward;  ///< empty where there was one
+};
+
+namespace formulas {
+
+[[nodiscard]] inline std::string names_of(op_coverage const& coverage) {
+    std::string text;
+    for (auto const& [name, calls] : coverage.unknown) {
+        text += (text.empty() ? "" : ", ") + name;
+        if (auto const why = coverage.failures.find(name); why != coverage.failures.end())
+            text += " (" + why->second + ")";
+    }
+    for (auto const& [name, why] : coverage.failures)
+        if (coverage.unknown.count(name) == 0)
+            text += (text.empty() ? "" : ", ") + name + " (" + why + ")";
+    return text;
+}
+
+/// A sum of which some operators are not known is a lower bound; one of nothing else is no number.
+[[nodiscard]] inline metric<flop_count, aggregate::sum> flops_metric(
+    double flops, op_coverage const& coverage, std::int64_t per_multiply_add) {
+    auto const unknown = names_of(coverage);
+    using made = metric<flop_count, aggregate::sum>;
+    if (unknown.empty())
+        return std::llround(flops * static_cast<double>(per_multiply_add) / 2.0);
+    if (flops == 0.0)
+        return made::unavailable("no formula for " + unknown);
+    return made{std::llround(flops * static_cast<double>(per_multiply_add) / 2.0)}.because(
+        "lower bound: no formula for " + unknown);
+}
+
+[[nodiscard]] inline double percent_known(std::int64_t unknown, std::int64_t all) {
+    return all == 0 ? 100.0
+                    : 100.0 * (1.0 - static_cast<double>(unknown) / static_cast<double>(all));
+}
+
+/// Puts the calls of a component together.
+template<class Result = flop_result>
+[[nodiscard]] Result flops_of_calls(std::vector<counted_call> const& calls,
+                                    std::int64_t per_multiply_add) {
+    Result made;
+    std::int64_t all = 0;
+    for (auto const& one : calls)
+        all += one.count;
+    bool any_backward = false;
+    for (auto const& one : calls) {
+        auto const share = static_cast<double>(one.count) / static_cast<double>(all);
+        made.forward.add(one.tally.forward, share);
+        made.backward.add(one.tally.backward, share);
+        made.recomputed.add(one.tally.recomputed, share);
+        made.coverage.add(one.tally.coverage, one.count);
+        if (one.why_no_backward.empty())
+            any_backward = true;
+        else if (made.why_no_backward.empty() || !costs_nothing(one.why_no_backward))
+            made.why_no_backward = one.why_no_backward;
+    }
+    if (any_backward && costs_nothing(made.why_no_backward))
+        made.why_no_backward.clear();
+    auto const value = [&](double flops) {
+        return flops_metric(flops, made.coverage, per_multiply_add);
+    };
+    auto const both = made.forward.total() + made.backward.total();
+    made.flops_fwd = value(made.forward.total());
+    using no_metric = metric<flop_count, aggregate::sum>;
+    if (made.why_no_backward.empty()) {
+        made.flops_bwd = value(made.backward.total());
+        made.flops_fwd_bwd = value(both);
+    } else {
+        made.flops_bwd = no_metric::unavailable(made.why_no_backward);
+        made.flops_fwd_bwd = no_metric::unavailable(made.why_no_backward);
+    }
+    auto const& seen = made.coverage;
+    made.covered_calls_pct = percent_known(seen.unknown_ones.calls, seen.all.calls);
+    made.covered_time_pct = percent_known(seen.unknown_ones.ns, seen.all.ns);
+    for (auto const& one : calls) {
+        auto const part = [&](char const* id, flop_amounts const& amounts) {
+            auto const flops = amounts.total() * static_cast<double>(per_multiply_add) / 2.0;
+            made.by_call.push_back({id, one.members, flops, {}});
+        };
+        part("flops_fwd", one.tally.forward);
+        if (!one.why_no_backward.empty())
+            continue;
+        part("flops_bwd", one.tally.backward);
+        auto sum = one.tally.forward;
+        sum.add(one.tally.backward, 1.0);
+        part("flops_fwd_bwd", sum);
+    }
+    return made;
+}
+
+}  // namespace formulas
+}  // namespace component_benchmark

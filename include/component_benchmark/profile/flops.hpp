@@ -1,0 +1,106 @@
+// component -> PROFILE: floating-point operations, counted where they are dispatched
+#pragma once
+
+#include <component_benchmark/core/environment.hpp>
+#include <component_benchmark/core/error.hpp>
+#include <component_benchmark/core/options.hpp>
+#include <component_benchmark/core/run_notes.hpp>
+#include <component_benchmark/profile/flop_convention.hpp>
+#include <component_benchmark/profile/flop_counter.hpp>
+#include <component_benchmark/profile/flop_formulas.hpp>
+#include <component_benchmark/profile/flop_result.hpp>
+#include <component_benchmark/profile/op_observer.hpp>
+
+#include <ATen/ops/mm.h>
+#include <ATen/ops/zeros.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark {
+
+/// Runs each distinct call of a component once and counts what its operators do, forward and
+/// backward, on all threads: of operators within operators only the outermost that has a formula.
+/// `Convention`: strict_pytorch, strict, elementwise, macs, or a type like these.
+/// Do not write the operators' names down yourself: a fused one and its parts count the same.
+template<class Convention>
+struct flops_with {
+    static constexpr char const* name = "flops";
+
+    bool backward = true;
+    causal_attention causal = causal_attention::dense;
+    std::vector<flop_formula> formulas = {};
+
+    using convention = Convention;
+    using result = flop_result;
+
+    /// Throws `error` where formulas contradict each other.
+    void check() const { component_benchmark::formulas::check(formulas); }
+
+    template<class Component>
+    [[nodiscard]] result profile(Component& component) const {
+        check_alive();
+        std::vector<counted_call> calls;
+        for (auto& group : component.calls())
+            calls.push_back(count(group));
+        if (calls.empty())
+            throw std::runtime_error{component.why_no_calls()};
+        return component_benchmark::formulas::flops_of_calls(calls, Convention::per_multiply_add);
+    }
+
+    void tell(run_notes& notes) const {
+        notes.conventions.emplace_back("flops", std::string{Convention::name});
+        notes.conventions.emplace_back("causal_attention", std::string{name_of(causal)});
+    }
+
+private:
+    template<class Group>
+    [[nodiscard]] counted_call count(Group& group) const {
+        counted_call found;
+        found.count = group.count();
+        found.members = group.members();
+        auto replay = group.replay();
+        replay.prepare();
+        flop_counter counter{counting_rules::of<Convention>(causal), formulas};
+        {
+            op_watch const watch{counter};
+            replay.forward();
+        }
+        if (!backward) {
+            found.why_no_backward = "backward was not asked for";
+        } else if (replay.prepare_backward()) {
+            counter.in_backward(true);
+            op_watch const watch{counter};
+            replay.backward();
+        } else {
+            found.why_no_backward = replay.why_no_backward();
+        }
+        replay.release();
+        found.tally = counter.take();
+        return found;
+    }
+
+    // An observer that sees nothing would count 0.
+    static void check_alive() {
+        static bool const alive = [] {
+            flop_counter counter{{}, none()};
+            op_watch const watch{counter};
+            static_cast<void>(at::mm(at::zeros({2, 3}), at::zeros({3, 4})));
+            return counter.take().forward.total() == 48.0;
+        }();
+        if (!alive)
+            throw std::runtime_error{
+                "operators cannot be observed in this build: a product of 48 FLOPs was not seen"};
+    }
+    static std::vector<flop_formula> const& none() {
+        static std::vector<flop_formula> const empty;
+        return empty;
+    }
+};
+
+using flops = flops_with<strict>;
+
+}  // namespace component_benchmark

@@ -1,0 +1,214 @@
+// replay -> OP OBSERVER -> flops, bandwidth: what the dispatcher runs, on every thread
+#pragma once
+
+#include <component_benchmark/core/clock.hpp>
+#include <component_benchmark/profile/op_call.hpp>
+#include <component_benchmark/profile/op_catalogue.hpp>
+
+#include <ATen/Parallel.h>
+#include <ATen/autocast_mode.h>
+#include <ATen/record_function.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark {
+
+/// An operator that is being called. An *event* is an operator that does work: the outermost one
+/// that is not made of others. (So the calls that `TorchDispatchMode` of Python sees are events.)
+struct op_frame {
+    op_info const* op = nullptr;  ///< null for a range that is no operator
+    bool silent = false;          ///< within an operator that accounts for all that it calls
+    bool within = false;          ///< within an event
+    bool event = false;
+    bool rewritten = false;  ///< autocast casts its arguments and calls it again
+    bool accounts = false;   ///< what it calls is silent
+    bool events_inside = false;
+    bool counted_inside = false;
+    std::int64_t amount = 0;  ///< for the observer
+    std::int64_t began_ns = 0;
+};
+
+/// Sees operators begin and end while a watch is set on it, from every thread that calls one. Must
+/// not throw.
+class op_observer {
+public:
+    op_observer() = default;
+    op_observer(op_observer const&) = delete;
+    op_observer& operator=(op_observer const&) = delete;
+    virtual ~op_observer() = default;
+
+    /// An operator that is not silent. May set `event`, `accounts` and `amount`.
+    virtual void begin(op_frame& frame, op_call const& call) noexcept = 0;
+    /// `around`: the frame that called it, or null.
+    virtual void end(op_frame const& frame, op_frame* around,
+                     std::vector<c10::IValue> const& results) noexcept = 0;
+};
+
+namespace ops {
+
+// RecordFunction::inputs() throws in a program that is built without NDEBUG, since the release
+// library never sets the flag that it asserts on; the member itself is right in both. An explicit
+// instantiation may name a private member.
+using inputs_member = c10::ArrayRef<const c10::IValue> at::RecordFunction::*;
+struct inputs_key {
+    friend constexpr inputs_member member_of(inputs_key);
+};
+template<class Key, inputs_member Member>
+struct opened {
+    friend constexpr inputs_member member_of(Key) { return Member; }
+};
+template struct opened<inputs_key, &at::RecordFunction::inputs_>;
+
+struct open_frames {
+    std::uint64_t watch = 0;
+    std::vector<op_frame> frames;
+    op_catalogue catalogue;
+    bool observing = false;  ///< the observer itself calls operators
+};
+
+[[nodiscard]] inline open_frames& of_this_thread() {
+    thread_local open_frames mine;
+    return mine;
+}
+
+/// Whether autocast takes the call apart: it casts the arguments and calls the operator again.
+[[nodiscard]] inline bool is_rewritten(op_info const& op, op_call const& call) {
+    for (std::size_t position = 0; position < call.size(); ++position) {
+        if (!call.has_tensor(position))
+            continue;
+        auto const device = call.tensor(position).device().type();
+        if (!at::autocast::is_autocast_available(device) ||
+            !at::autocast::is_autocast_enabled(device))
+            return false;
+        auto const key = at::autocast::get_autocast_dispatch_key_from_device_type(device);
+        return !c10::impl::tls_is_dispatch_key_excluded(key) &&
+               op.handle.hasKernelForDispatchKey(key);
+    }
+    return false;
+}
+
+}  // namespace ops
+
+/// While it lives, `observer` sees every operator. One at a time in a process.
+class op_watch {
+public:
+    explicit op_watch(op_observer& observer, bool wants_results = false)
+        : number_{++counter()}, enabled_{true} {
+        state& now = shared();
+        now.number.store(number_);
+        now.accounting.store(0);
+        now.observer.store(&observer);
+        handle_ = at::addGlobalCallback(at::RecordFunctionCallback{&on_begin, &on_end}
+                                            .needsInputs(true)
+                                            .needsOutputs(wants_results)
+                                            .scopes({at::RecordScope::FUNCTION}));
+    }
+    op_watch(op_watch const&) = delete;
+    op_watch& operator=(op_watch const&) = delete;
+    ~op_watch() {
+        at::removeCallback(handle_);
+        shared().observer.store(nullptr);
+        while (shared().inside.load() != 0)  // another thread is in the observer
+            std::this_thread::yield();
+    }
+
+private:
+    struct state {
+        std::atomic<op_observer*> observer{nullptr};
+        std::atomic<std::uint64_t> number{0};
+        std::atomic<int> inside{0};
+        /// Operators that account for what they call, and were not called by a parallel region.
+        std::atomic<int> accounting{0};
+    };
+    static state& shared() {
+        static state one;
+        return one;
+    }
+    static std::uint64_t& counter() {
+        static std::uint64_t one = 0;
+        return one;
+    }
+
+    struct visit {
+        visit() { shared().inside.fetch_add(1); }
+        ~visit() { shared().inside.fetch_sub(1); }
+        visit(visit const&) = delete;
+        visit& operator=(visit const&) = delete;
+        op_observer* observer = shared().observer.load();
+    };
+
+    static std::unique_ptr<at::ObserverContext> on_begin(at::RecordFunction const& function) {
+        visit const now;
+        auto& mine = ops::of_this_thread();
+        if (now.observer == nullptr || mine.observing)
+            return nullptr;
+        if (auto const number = shared().number.load(); mine.watch != number) {
+            mine.watch = number;
+            mine.frames.clear();
+        }
+        op_frame frame;
+        if (!mine.frames.empty()) {
+            frame.silent = mine.frames.back().silent || mine.frames.back().accounts;
+            frame.within = mine.frames.back().within || mine.frames.back().event;
+        } else if (at::in_parallel_region()) {
+            frame.silent = shared().accounting.load() > 0;  // a worker of an operator elsewhere
+        }
+        mine.frames.push_back(frame);  // first, since its end will take it away
+        if (!frame.silent)
+            begin(mine, mine.frames.back(), function, *now.observer);
+        return nullptr;
+    }
+
+    static void begin(ops::open_frames& mine, op_frame& frame, at::RecordFunction const& function,
+                      op_observer& observer) {
+        frame.op = mine.catalogue.of(function);
+        if (frame.op == nullptr)
+            return;
+        op_call const call(frame.op->name, function.*member_of(ops::inputs_key{}));
+        frame.rewritten = ops::is_rewritten(*frame.op, call);
+        frame.event = !frame.within && !frame.op->composite && !frame.rewritten;
+        mine.observing = true;
+        observer.begin(frame, call);
+        mine.observing = false;
+        if (frame.accounts && !at::in_parallel_region())
+            shared().accounting.fetch_add(1);
+        frame.began_ns = frame.event ? steady_nanoseconds() : 0;
+    }
+
+    static void on_end(at::RecordFunction const& function, at::ObserverContext*) {
+        visit const now;
+        auto& mine = ops::of_this_thread();
+        if (now.observer == nullptr || mine.observing || mine.frames.empty() ||
+            mine.watch != shared().number.load())
+            return;
+        auto const frame = mine.frames.back();
+        mine.frames.pop_back();
+        if (frame.silent)
+            return;
+        auto* const around = mine.frames.empty() ? nullptr : &mine.frames.back();
+        if (around != nullptr)
+            around->events_inside = around->events_inside || frame.event || frame.events_inside;
+        if (frame.accounts && !at::in_parallel_region())
+            shared().accounting.fetch_sub(1);
+        if (frame.op == nullptr) {
+            if (around != nullptr)
+                around->counted_inside = around->counted_inside || frame.counted_inside;
+            return;
+        }
+        mine.observing = true;
+        now.observer->end(frame, around, function.outputs());
+        mine.observing = false;
+    }
+
+    std::uint64_t number_;
+    at::RecordFunctionGuard enabled_;
+    at::CallbackHandle handle_{};
+};
+
+}  // namespace component_benchmark
