@@ -64,8 +64,10 @@ struct device_peaks {
         compute[static_cast<std::size_t>(format)] = peak;
     }
 
+    /// Adds a sentence to the note, once.
     void remark(std::string_view sentence) {
-        note.append(note.empty() || sentence.empty() ? "" : "; ").append(sentence);
+        if (note.find(sentence) == std::string::npos)
+            note.append(note.empty() || sentence.empty() ? "" : "; ").append(sentence);
     }
 };
 
