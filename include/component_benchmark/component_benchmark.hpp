@@ -7,6 +7,7 @@
 
 #if COMPONENT_BENCHMARK_ENABLED
 #    include <component_benchmark/concepts.hpp>
+#    include <component_benchmark/device/peaks_of.hpp>
 #    include <component_benchmark/hook/forward.hpp>
 #    include <component_benchmark/pipeline/pipeline.hpp>
 #    include <component_benchmark/pipeline/schedule.hpp>

@@ -1,8 +1,8 @@
 // user's program, built with COMPONENT_BENCHMARK_ENABLED=0: the same names, and nothing behind them
 // Built-in plugins keep their fields; a pipeline does nothing, and every metric of its report is
-// unavailable. Names of core/ but options and filter are the real ones, so a file that defines a
-// plugin of its own compiles in both modes once it includes concepts.hpp and, for a sink,
-// result/document.hpp.
+// unavailable. Names of core/ but options, filter and peak_overrides are the real ones, so a file
+// that defines a plugin of its own compiles in both modes once it includes concepts.hpp and, for a
+// sink, result/document.hpp.
 #pragma once
 
 #include <component_benchmark/core/error.hpp>
@@ -95,6 +95,22 @@ struct filters {
 
 }  // namespace off
 
+namespace off {
+
+/// Takes a list of pairs, written out or made before, and keeps nothing.
+struct pairs {
+    COMPONENT_BENCHMARK_DETAIL_GONE pairs(std::initializer_list<anything>) noexcept {}
+    template<class List>
+    COMPONENT_BENCHMARK_DETAIL_GONE pairs(List const&) noexcept {}
+};
+
+}  // namespace off
+
+struct peak_overrides {
+    off::pairs tflops = {};
+    off::anything bandwidth_gbps{};
+};
+
 enum class when_busy { wait, refuse };
 enum class memory_mode { one_forward, level_by_level };
 
@@ -105,6 +121,7 @@ struct options {
     bool copy_arguments = false;
     memory_mode memory = memory_mode::one_forward;
     when_busy busy = when_busy::wait;
+    peak_overrides peaks = {};
 };
 
 template<class... Plugin>

@@ -21,11 +21,13 @@ double latency_of(model const& net, double input, std::string const& where, doub
         cb::preprocessors{},
         cb::profilers{cb::model_size{}, cb::latency{.warmup = 1, .samples = 5, .budget_s = 0.5}},
         cb::sinks{cb::table{.width = 80}, cb::json{"report.json"}, cb::json{where}},
-        cb::options{.depth = 2,
-                    .include = {{.path = "inter_arch.**"}, {.type = where, .min_depth = 1}},
-                    .exclude = {cb::filter{.path = where, .max_parameters = parameters}},
-                    .copy_arguments = true,
-                    .busy = cb::when_busy::refuse}};
+        cb::options{
+            .depth = 2,
+            .include = {{.path = "inter_arch.**"}, {.type = where, .min_depth = 1}},
+            .exclude = {cb::filter{.path = where, .max_parameters = parameters}},
+            .copy_arguments = true,
+            .busy = cb::when_busy::refuse,
+            .peaks = {.tflops = {{"bf16", 989.4}, {where, fallback}}, .bandwidth_gbps = 3350}}};
     pipeline.check();
     auto const report = pipeline.run(cb::provide(net, input).loss([](double out) { return out; }));
     auto const row = report["inter_arch.deep_fm"];

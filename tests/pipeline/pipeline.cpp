@@ -387,6 +387,15 @@ TEST_CASE("a filter that cannot be meant is refused before the run", "[pipeline]
     CHECK_THROWS_AS(pipeline.check(), cb::error);
 }
 
+TEST_CASE("a peak that cannot be meant is refused before the run, by its name", "[pipeline]") {
+    cb::pipeline pipeline{
+        cb::preprocessors{}, cb::profilers{}, cb::sinks{},
+        cb::options{.peaks = {.tflops = {{"fp32", 67}, {"bf16", 0}}, .bandwidth_gbps = 3350}}};
+    CHECK_THROWS_WITH(pipeline.check(),
+                      "component_benchmark: the peak of bf16 must be a positive number of TFLOP/s; "
+                      "it is 0");
+}
+
 TEST_CASE("calls that cannot be made again make the total a lower bound", "[pipeline]") {
     fake::provider provider;
     auto& model = provider.captured;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <component_benchmark/core/filter.hpp>
+#include <component_benchmark/core/peak_overrides.hpp>
 
 #include <cstddef>
 #include <limits>
@@ -36,6 +37,9 @@ struct options {
     memory_mode memory = memory_mode::one_forward;
 
     when_busy busy = when_busy::wait;
+
+    /// What the device can do at best, where you know it better than the library.
+    peak_overrides peaks = {};
 };
 
 }  // namespace component_benchmark

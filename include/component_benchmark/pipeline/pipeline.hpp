@@ -60,11 +60,12 @@ public:
           sinks_{std::move(third.plugins)},
           options_{std::move(wishes)} {}
 
-    /// Whether every sink can write where it is told to and no filter is nonsense; throws `error`
-    /// if not. `run` asks first of all; ask yourself where a run comes late in a program.
+    /// Whether every sink can write where it is told to and no filter or peak is nonsense; throws
+    /// `error` if not. `run` asks first of all; ask yourself where a run comes late in a program.
     void check() {
         filters::check(options_.include, "include");
         filters::check(options_.exclude, "exclude");
+        peaks::check(options_.peaks);
         detail::for_each_in(sinks_, [](auto& sink) {
             if constexpr (requirement::checks_early<std::remove_reference_t<decltype(sink)>>)
                 sink.check();

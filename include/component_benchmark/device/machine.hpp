@@ -1,0 +1,130 @@
+// operating system -> DEVICE: the processor's name, its caches, and memory to spare (Linux)
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <unistd.h>
+
+namespace component_benchmark::machine {
+
+/// The text of a small file, empty when it cannot be read.
+[[nodiscard]] inline std::string text_of(std::string const& path) {
+    std::string text;
+    if (auto* const file = std::fopen(path.c_str(), "r")) {
+        char buffer[4096];
+        for (std::size_t read = 0; (read = std::fread(buffer, 1, sizeof buffer, file)) != 0;)
+            text.append(buffer, read);
+        std::fclose(file);
+    }
+    return text;
+}
+
+/// What stands behind `key` in its line, without the space between; nothing when no line has it.
+[[nodiscard]] inline std::optional<std::string> value_in(std::string_view text,
+                                                         std::string_view key) {
+    while (!text.empty()) {
+        auto const end = text.find('\n');
+        auto line = text.substr(0, end);
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        if (line.substr(0, key.size()) != key)
+            continue;
+        line.remove_prefix(key.size());
+        line.remove_prefix(std::min(line.find_first_not_of(" \t:"), line.size()));
+        return std::string{line};
+    }
+    return std::nullopt;
+}
+
+/// "480", "480K" or "480 kB" in units of one: a number of bytes where the text is one.
+[[nodiscard]] inline std::optional<std::int64_t> bytes_in(std::string_view text) {
+    std::int64_t number = 0;
+    auto const* const end = text.data() + text.size();
+    auto const found = std::from_chars(text.data(), end, number);
+    if (found.ec != std::errc{})
+        return std::nullopt;
+    auto const rest = text.substr(static_cast<std::size_t>(found.ptr - text.data()));
+    auto const letter = rest.find_first_not_of(" \n");
+    if (letter == std::string_view::npos)
+        return number;
+    return rest[letter] == 'K' || rest[letter] == 'k' ? number * 1024
+           : rest[letter] == 'M'                      ? number * 1024 * 1024
+                                                      : number;
+}
+
+/// "Intel(R) Xeon(R) Processor"; "cpu" where the system does not say.
+[[nodiscard]] inline std::string cpu_name(std::string const& root = {}) {
+    return value_in(text_of(root + "/proc/cpuinfo"), "model name").value_or("cpu");
+}
+
+/// Bytes of all last-level caches together: a processor may have one for a few cores each, and
+/// arrays that threads share out are spread over all of them.
+[[nodiscard]] inline std::int64_t last_level_cache(std::string const& root = {}) {
+    for (char const* level : {"3", "2"}) {
+        std::int64_t total = 0;
+        for (int cpu = 0;; ++cpu) {
+            auto const folder = root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
+                                "/cache/index" + level + "/";
+            auto const size = bytes_in(text_of(folder + "size"));
+            if (!size)
+                break;
+            // counted at the first of the cores that share it
+            if (bytes_in(text_of(folder + "shared_cpu_list")).value_or(cpu) == cpu)
+                total += *size;
+        }
+        if (total > 0)
+            return total;
+    }
+    auto const third = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
+    constexpr std::int64_t usual = 32 * 1024 * 1024;
+    return third > 0 ? third : usual;
+}
+
+namespace detail {
+
+/// What the limit of one control group leaves; page cache that can be dropped counts as free.
+[[nodiscard]] inline std::optional<std::int64_t> left_in_group(std::string const& folder,
+                                                               char const* limit_file,
+                                                               char const* usage_file,
+                                                               char const* cache_key) {
+    auto const limit = bytes_in(text_of(folder + limit_file));  // "max" is no number
+    auto const usage = bytes_in(text_of(folder + usage_file));
+    if (!limit || !usage)
+        return std::nullopt;
+    auto const cache = value_in(text_of(folder + "memory.stat"), cache_key).value_or("0");
+    return std::max<std::int64_t>(0, *limit - *usage + bytes_in(cache).value_or(0));
+}
+
+}  // namespace detail
+
+/// Bytes that this process could take without hurting anybody: what the system says is available,
+/// and what the limits of its control group leave (a process beyond them is killed).
+[[nodiscard]] inline std::int64_t memory_to_spare(std::string const& root = {}) {
+    auto const available = value_in(text_of(root + "/proc/meminfo"), "MemAvailable");
+    auto spare = bytes_in(available.value_or("")).value_or(0);
+    auto const groups = text_of(root + "/proc/self/cgroup");
+    auto const limit_to = [&](std::optional<std::int64_t> left) {
+        spare = left ? std::min(spare, *left) : spare;
+    };
+    // Of the group by its path and, as a container sees itself, at the top.
+    auto const second = root + "/sys/fs/cgroup";
+    for (auto const& path : {value_in(groups, "0::").value_or(""), std::string{}})
+        limit_to(detail::left_in_group(second + path + "/", "memory.max", "memory.current",
+                                       "inactive_file"));
+    std::string first_path;
+    if (auto const at = groups.find(":memory:"); at != std::string::npos)
+        first_path = groups.substr(at + 8, groups.find('\n', at) - at - 8);
+    for (auto const& path : {first_path, std::string{}})
+        limit_to(detail::left_in_group(root + "/sys/fs/cgroup/memory" + path + "/",
+                                       "memory.limit_in_bytes", "memory.usage_in_bytes",
+                                       "total_inactive_file"));
+    return spare;
+}
+
+}  // namespace component_benchmark::machine
