@@ -13,6 +13,7 @@
 #    include <component_benchmark/pipeline/schedule.hpp>
 #    include <component_benchmark/profile/latency.hpp>
 #    include <component_benchmark/profile/model_size.hpp>
+#    include <component_benchmark/profile/profilers.hpp>
 #    include <component_benchmark/provider/provide.hpp>
 #    include <component_benchmark/result/report.hpp>
 #    include <component_benchmark/sink/json.hpp>

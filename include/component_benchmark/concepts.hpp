@@ -2,7 +2,8 @@
 //
 //   provider      capture(options) gives the captured model         provider/provide.hpp
 //   preprocessor  name, apply(component) gives a guard              docs/writing_a_plugin.md
-//   profiler      name, result, [needs], profile(component, ...)    profile/latency.hpp
+//   profiler      name, result, [needs], [check()], [begin(options, environment)],
+//                 profile(component, ...), [tell(notes)]            profile/latency.hpp
 //   sink          name, write(document), [check()], [needs]         sink/json.hpp
 #pragma once
 
@@ -24,6 +25,7 @@ namespace component_benchmark {
 
 struct document;
 struct options;
+struct run_notes;
 
 /// One repetition of a call: `prepare`, `forward`, and, when `prepare_backward()`, `backward`. Only
 /// `forward` and `backward` are work of the component.
@@ -130,9 +132,20 @@ concept writes = requires(Sink& sink, document const& report) {
     sink.write(report);
 };
 
-template<class Sink>
-concept checks_early = requires(Sink& sink) {
-    sink.check();
+template<class Plugin>
+concept checks_early = requires(Plugin& plugin) {
+    plugin.check();
+};
+
+/// Optional members of a profiler: what the run is, before it measures, and what there is to say of
+/// its numbers, after the last component.
+template<class Profiler>
+concept begins = requires(Profiler& profiler, options const& wishes, environment const& around) {
+    profiler.begin(wishes, around);
+};
+template<class Profiler>
+concept tells = requires(Profiler const& profiler, run_notes& notes) {
+    profiler.tell(notes);
 };
 
 }  // namespace requirement

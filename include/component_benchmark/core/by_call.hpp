@@ -36,6 +36,9 @@ inline constexpr std::string_view hidden_state =
     "it writes its weights and leaves other values when it runs again from the same state: it has "
     "state that is neither registered nor declared in CB_STATE";
 
+/// How the remark on a utilization over 100 % begins.
+inline constexpr std::string_view over_the_peak = "over the peak";
+
 /// Remarks on a component that is measured.
 inline constexpr std::string_view writes_now_and_then =
     "its parameters changed while it was measured, and not in its first run: it has state that is "

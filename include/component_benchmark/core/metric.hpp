@@ -33,7 +33,8 @@ public:
     metric() = default;
 
     /// Measured, unless `from` says otherwise.
-    metric(value_type value, origin from = origin::measured) : value_{value}, from_{from} {}
+    metric(value_type value, origin from = origin::measured)
+        : value_(std::move(value)), from_{from} {}
 
     [[nodiscard]] static metric unavailable(std::string why) {
         metric result;
@@ -51,7 +52,7 @@ public:
         return value_;
     }
 
-    [[nodiscard]] value_type value_or(value_type fallback) const noexcept {
+    [[nodiscard]] value_type value_or(value_type fallback) const {
         return has_value() ? value_ : fallback;
     }
 

@@ -64,6 +64,18 @@ struct device_peaks {
         compute[static_cast<std::size_t>(format)] = peak;
     }
 
+    /// Takes over what another one knows.
+    void add(device_peaks const& more) {
+        name = more.name.empty() ? name : more.name;
+        kind = more.kind.empty() ? kind : more.kind;
+        for (std::size_t index = 0; index < number_formats; ++index)
+            if (more.compute[index])
+                compute[index] = more.compute[index];
+        if (more.bandwidth)
+            bandwidth = more.bandwidth;
+        remark(more.note);
+    }
+
     /// Adds a sentence to the note, once.
     void remark(std::string_view sentence) {
         if (note.find(sentence) == std::string::npos)

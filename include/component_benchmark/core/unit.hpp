@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace component_benchmark {
@@ -13,7 +14,8 @@ enum class unit_kind { time, count, bytes, rate, percent, text };
 enum class better { lower, higher, none };
 
 /// How the value of a parent that was not measured follows from its children's values.
-enum class aggregate { none, sum, maximum, latency_weighted_mean };
+/// The weights of a mean are the total times of the children, forward, or forward and backward.
+enum class aggregate { none, sum, maximum, latency_weighted_mean, fwd_bwd_latency_weighted_mean };
 
 /// A unit is a tag: its symbol, its kind, which direction is better, and how values are stored.
 /// Write another struct of this shape for a unit that is missing here.
@@ -39,6 +41,44 @@ struct megabytes {
     static constexpr auto direction = better::lower;
 };
 
+/// 1 GB = 1,000,000,000 bytes.
+struct gigabytes_per_second {
+    using value_type = double;
+    static constexpr std::string_view symbol = "GB/s";
+    static constexpr auto kind = unit_kind::rate;
+    static constexpr auto direction = better::higher;
+};
+
+struct teraflops_per_second {
+    using value_type = double;
+    static constexpr std::string_view symbol = "TFLOP/s";
+    static constexpr auto kind = unit_kind::rate;
+    static constexpr auto direction = better::higher;
+};
+
+struct flops_per_byte {
+    using value_type = double;
+    static constexpr std::string_view symbol = "FLOP/B";
+    static constexpr auto kind = unit_kind::rate;
+    static constexpr auto direction = better::none;
+};
+
+/// A share of what is possible, so that more is better.
+struct utilization_percent {
+    using value_type = double;
+    static constexpr std::string_view symbol = "%";
+    static constexpr auto kind = unit_kind::percent;
+    static constexpr auto direction = better::higher;
+};
+
+/// A metric in words.
+struct words {
+    using value_type = std::string;
+    static constexpr std::string_view symbol{};
+    static constexpr auto kind = unit_kind::text;
+    static constexpr auto direction = better::none;
+};
+
 struct percent {
     using value_type = double;
     static constexpr std::string_view symbol = "%";
@@ -57,7 +97,8 @@ struct percent {
 }
 
 [[nodiscard]] constexpr std::string_view name_of(aggregate rule) noexcept {
-    constexpr std::string_view names[] = {"none", "sum", "max", "latency_weighted_mean"};
+    constexpr std::string_view names[] = {"none", "sum", "max", "latency_weighted_mean",
+                                          "latency_weighted_mean"};
     return names[static_cast<int>(rule)];
 }
 

@@ -6,6 +6,7 @@
 #include <component_benchmark/core/filter.hpp>
 #include <component_benchmark/core/interruption.hpp>
 #include <component_benchmark/core/lists.hpp>
+#include <component_benchmark/core/run_notes.hpp>
 #include <component_benchmark/pipeline/checks.hpp>
 #include <component_benchmark/pipeline/progress.hpp>
 #include <component_benchmark/pipeline/run_facts.hpp>
@@ -60,16 +61,19 @@ public:
           sinks_{std::move(third.plugins)},
           options_{std::move(wishes)} {}
 
-    /// Whether every sink can write where it is told to and no filter or peak is nonsense; throws
-    /// `error` if not. `run` asks first of all; ask yourself where a run comes late in a program.
+    /// Whether every sink can write where it is told to and no filter, peak or formula is nonsense;
+    /// throws `error` if not. `run` asks first of all; ask yourself where a run comes late in a
+    /// program.
     void check() {
         filters::check(options_.include, "include");
         filters::check(options_.exclude, "exclude");
         peaks::check(options_.peaks);
-        detail::for_each_in(sinks_, [](auto& sink) {
-            if constexpr (requirement::checks_early<std::remove_reference_t<decltype(sink)>>)
-                sink.check();
-        });
+        auto const check_one = [](auto& plugin) {
+            if constexpr (requirement::checks_early<std::remove_reference_t<decltype(plugin)>>)
+                plugin.check();
+        };
+        detail::for_each_in(profilers_, check_one);
+        detail::for_each_in(sinks_, check_one);
     }
 
     /// Measures every component of the provider's model. What a component throws becomes its row;
@@ -86,11 +90,14 @@ public:
         auto const captured = provider.capture(options_);
         document found;
         (add_columns(found, columns_of<Profiler>()), ...);
-        found.facts = detail::facts_of_run(captured->environment(), options_);
+        auto const around = captured->environment();
+        found.facts = detail::facts_of_run(around, options_);
         name_plugins(found.facts);
+        begin(around);
         broken_.clear();
         lost_.clear();
         auto const seen = measure(found, *captured);
+        tell(found.facts);
         found.facts.complete = !interrupted();
         found.nodes = captured->nodes();
         if (!found.facts.complete)
@@ -124,6 +131,22 @@ private:
         std::optional<typename Plugin::result> result;
     };
     using results = std::tuple<slot<Profiler>...>;
+
+    void begin(environment const& around) {
+        detail::for_each_in(profilers_, [&](auto& profiler) {
+            if constexpr (requirement::begins<std::remove_reference_t<decltype(profiler)>>)
+                profiler.begin(options_, around);
+        });
+    }
+
+    void tell(run_facts& facts) {
+        run_notes notes;
+        detail::for_each_in(profilers_, [&](auto const& profiler) {
+            if constexpr (requirement::tells<std::remove_cvref_t<decltype(profiler)>>)
+                profiler.tell(notes);
+        });
+        detail::take_notes(facts, std::move(notes));
+    }
 
     /// The rows that the run came to.
     template<class Captured>

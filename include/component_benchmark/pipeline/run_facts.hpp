@@ -4,6 +4,7 @@
 #include <component_benchmark/core/environment.hpp>
 #include <component_benchmark/core/filter.hpp>
 #include <component_benchmark/core/options.hpp>
+#include <component_benchmark/core/run_notes.hpp>
 #include <component_benchmark/result/document.hpp>
 #include <component_benchmark/version.hpp>
 
@@ -72,6 +73,13 @@ template<class Options>
     if (!wishes.exclude.empty())
         facts.options.emplace_back("exclude", filters::text_of(wishes.exclude));
     return facts;
+}
+
+/// What the profilers said.
+inline void take_notes(run_facts& facts, run_notes notes) {
+    facts.conventions = std::move(notes.conventions);
+    facts.peaks = std::move(notes.peaks);
+    facts.warnings.insert(facts.warnings.end(), notes.warnings.begin(), notes.warnings.end());
 }
 
 }  // namespace component_benchmark::detail

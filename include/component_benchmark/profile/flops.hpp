@@ -9,7 +9,7 @@
 #include <component_benchmark/profile/flop_counter.hpp>
 #include <component_benchmark/profile/flop_formulas.hpp>
 #include <component_benchmark/profile/flop_result.hpp>
-#include <component_benchmark/profile/op_observer.hpp>
+#include <component_benchmark/profile/op_pass.hpp>
 
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
@@ -62,23 +62,8 @@ private:
         counted_call found;
         found.count = group.count();
         found.members = group.members();
-        auto replay = group.replay();
-        replay.prepare();
         flop_counter counter{counting_rules::of<Convention>(causal), formulas};
-        {
-            op_watch const watch{counter};
-            replay.forward();
-        }
-        if (!backward) {
-            found.why_no_backward = "backward was not asked for";
-        } else if (replay.prepare_backward()) {
-            counter.in_backward(true);
-            op_watch const watch{counter};
-            replay.backward();
-        } else {
-            found.why_no_backward = replay.why_no_backward();
-        }
-        replay.release();
+        found.why_no_backward = observe_once(group, counter, backward, false);
         found.tally = counter.take();
         return found;
     }

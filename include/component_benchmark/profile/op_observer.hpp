@@ -30,7 +30,8 @@ struct op_frame {
     bool accounts = false;   ///< what it calls is silent
     bool events_inside = false;
     bool counted_inside = false;
-    std::int64_t amount = 0;  ///< for the observer
+    std::int64_t amount = 0;     ///< for the observer
+    bool wants_results = false;  ///< for the observer
     std::int64_t began_ns = 0;
 };
 

@@ -25,6 +25,24 @@ namespace component_benchmark {
         {"bwd", "backward"},
         {"params", "parameters"},
         {"model_size", "size"}};
+    constexpr std::pair<std::string_view, std::string_view> whole_labels[] = {
+        {"flops_fwd", "FLOPs"},
+        {"flops_bwd", "FLOPs backward"},
+        {"flops_fwd_bwd", "FLOPs forward+backward"},
+        {"tflops_per_s", "Throughput"},
+        {"tflops_per_s_fwd_bwd", "Throughput forward+backward"},
+        {"mfu_pct", "MFU"},
+        {"mfu_fwd_pct", "MFU forward"},
+        {"mfu_fwd_bwd_pct", "MFU forward+backward"},
+        {"hfu_pct", "HFU"},
+        {"avg_bw_gbps", "Bandwidth"},
+        {"bw_util_pct", "Bandwidth utilization"},
+        {"roofline_util_pct", "Roofline utilization"},
+        {"traffic_mb", "Traffic"},
+        {"traffic_bwd_mb", "Traffic backward"}};
+    for (auto const& [known, label] : whole_labels)
+        if (id == known)
+            return std::string{label};
     for (std::string_view unit : {"_ms", "_mb", "_pct", "_gbps"})
         if (id.ends_with(unit))
             id.remove_suffix(unit.size());
@@ -64,7 +82,10 @@ template<class Metric>
     using value_type = typename Metric::value_type;
     if (!one.has_value())
         return Metric::unavailable(one.why);
-    return Metric{static_cast<value_type>(one.number()), one.from}.because(one.why);
+    if constexpr (std::is_same_v<value_type, std::string>)
+        return Metric{std::string{one.words()}, one.from}.because(one.why);
+    else
+        return Metric{static_cast<value_type>(one.number()), one.from}.because(one.why);
 }
 
 }  // namespace detail

@@ -3,6 +3,7 @@
 
 #include <component_benchmark/core/metric.hpp>
 #include <component_benchmark/core/node.hpp>
+#include <component_benchmark/core/peaks.hpp>
 #include <component_benchmark/core/unit.hpp>
 
 #include <concepts>
@@ -17,18 +18,25 @@ namespace component_benchmark {
 
 /// A metric without its type: what sinks print. `std::monostate` is "no value".
 struct cell {
-    std::variant<std::monostate, std::int64_t, double> value;
+    std::variant<std::monostate, std::int64_t, double, std::string> value;
     origin from = origin::unavailable;
     std::string why;
 
     [[nodiscard]] bool has_value() const noexcept { return value.index() != 0; }
 
-    /// The number, whatever its type; 0 when there is none, so ask `has_value` first.
+    /// The number, whatever its type; 0 when there is none or the value is in words, so ask
+    /// `has_value` first.
     [[nodiscard]] double number() const noexcept {
         if (auto const* integer = std::get_if<std::int64_t>(&value))
             return static_cast<double>(*integer);
         auto const* real = std::get_if<double>(&value);
         return real != nullptr ? *real : 0.0;
+    }
+
+    /// The value of a metric in words, or nothing.
+    [[nodiscard]] std::string_view words() const noexcept {
+        auto const* text = std::get_if<std::string>(&value);
+        return text != nullptr ? std::string_view{*text} : std::string_view{};
     }
 };
 
@@ -71,6 +79,9 @@ struct run_facts {
     verification unchanged;
     std::vector<std::string> warnings;
     std::string device_kind = "cpu";
+    /// How numbers are to be read, e.g. {"flops", "strict"}.
+    std::vector<std::pair<std::string, std::string>> conventions;
+    device_peaks peaks;
 };
 
 /// The whole report: facts of the run, the tree in pre-order, its calls, and a column a metric.

@@ -1,16 +1,42 @@
 // result -> json -> report.json: the whole report, for programs
 #pragma once
 
+#include <component_benchmark/core/peaks.hpp>
 #include <component_benchmark/result/document.hpp>
 #include <component_benchmark/sink/json_tables.hpp>
 #include <component_benchmark/sink/json_writer.hpp>
 #include <component_benchmark/sink/output_file.hpp>
 
+#include <cstddef>
 #include <string>
 
 namespace component_benchmark {
 
 namespace detail {
+
+/// Those that are known, and where they come from.
+template<class Peaks>
+void write_peaks(json_writer& out, Peaks const& peaks) {
+    if (!peaks.name.empty())
+        out.entry("model", peaks.name);
+    out.key("peaks").begin_object();
+    for (std::size_t index = 0; index < number_formats; ++index)
+        if (auto const& peak = peaks.compute[index])
+            out.key(name_of(static_cast<number_format>(index)))
+                .begin_object()
+                .entry("tflops", peak->tflops)
+                .entry("source", name_of(peak->source))
+                .end();
+    out.end();
+    if (peaks.bandwidth)
+        out.key("bandwidth_gbps")
+            .begin_object()
+            .entry("value", peaks.bandwidth->gbps)
+            .entry("source", name_of(peaks.bandwidth->source))
+            .end();
+    if (!peaks.note.empty())
+        out.entry("peaks_note", peaks.note);
+}
 
 template<class Facts>
 void write_meta(json_writer& out, Facts const& facts) {
@@ -23,17 +49,18 @@ void write_meta(json_writer& out, Facts const& facts) {
         .entry("compiler", facts.compiler)
         .entry("build_type", facts.build_type)
         .entry("command", facts.command);
-    out.key("device")
-        .begin_object()
-        .entry("name", facts.device)
-        .entry("kind", facts.device_kind)
-        .end();
+    out.key("device").begin_object().entry("name", facts.device).entry("kind", facts.device_kind);
+    write_peaks(out, facts.peaks);
+    out.end();
     out.key("environment").begin_object().entry("threads", facts.threads).end();
     out.key("options").begin_object();
     for (auto const& [name, value] : facts.options)
         out.entry(name, value);
     out.end().list("preprocessors", facts.preprocessors);
-    out.key("conventions").begin_object().entry("gradients", facts.gradients).end();
+    out.key("conventions").begin_object();
+    for (auto const& [name, value] : facts.conventions)
+        out.entry(name, value);
+    out.entry("gradients", facts.gradients).end();
     out.key("unchanged")
         .begin_object()
         .entry("verified", facts.unchanged.verified)

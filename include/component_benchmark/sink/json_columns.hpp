@@ -103,6 +103,8 @@ private:
         constexpr double limit = 9.2e18;
         if (auto const* whole = std::get_if<std::int64_t>(&c.value))
             out_.value(*whole);
+        else if (auto const* text = std::get_if<std::string>(&c.value))
+            out_.value(strings_.index(*text));
         else if (!c.has_value())
             out_.null();
         else if (integer && std::abs(c.number()) < limit)

@@ -5,6 +5,7 @@
 #include <component_benchmark/core/node.hpp>
 #include <component_benchmark/core/text.hpp>
 #include <component_benchmark/result/document.hpp>
+#include <component_benchmark/sink/reading.hpp>
 #include <component_benchmark/sink/summary.hpp>
 #include <component_benchmark/sink/table_columns.hpp>
 #include <component_benchmark/sink/table_layout.hpp>
@@ -29,6 +30,7 @@ namespace detail {
         {bound_mark, "lower bound"},
         {reused_mark, "measured on an identical component"},
         {negative_self_mark, "isolated children exceed their parent"},
+        {over_peak_mark, "over the peak"},
         {text::no_value, "not available"}};
     auto const has = [&](std::string_view mark) {
         for (std::size_t i = 0; i < shown; ++i)
@@ -97,6 +99,8 @@ template<a_document Document = document>
     auto const table = detail::tabulate(report);
     auto const fitted = detail::fit(table, columns);
     std::string out;
+    for (auto const& line : text::wrapped(detail::reading_of(report), columns))
+        out += line + "\n";
     detail::print_heading(out, table, fitted, coloured);
     for (std::size_t row = 0; row < table.rows.size(); ++row)
         detail::print_row(out, table, fitted, row, coloured);

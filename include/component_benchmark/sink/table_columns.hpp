@@ -24,6 +24,8 @@ namespace component_benchmark::detail {
 }
 
 [[nodiscard]] inline std::string digits_of(column const& from, cell const& value) {
+    if (std::get_if<std::string>(&value.value) != nullptr)
+        return text::printable(value.words());
     double const number = value.number();
     if (auto const* integer = std::get_if<std::int64_t>(&value.value))
         return text::whole(*integer);
@@ -66,7 +68,11 @@ void add_numbers(a_document auto const& report, column const* from, a_table auto
     };
     auto const& label = from->label.empty() ? from->id : from->label;
     if (add_column(table,
-                   {from->id, text::printable(label), text::printable(from->unit), false, {}},
+                   {from->id,
+                    text::printable(label),
+                    text::printable(from->unit),
+                    from->kind == unit_kind::text,
+                    {}},
                    describe) ||
         table.rows.empty())
         return;
@@ -100,10 +106,27 @@ void add_shapes(a_document auto const& report, a_table auto& table) {
 
 /// The whole table, before it is known how wide it may be.
 [[nodiscard]] table_model tabulate(a_document auto const& report) {
-    constexpr std::string_view shown[] = {"calls",      "latency_ms", "latency_bwd_ms", "total_ms",
-                                          "self_ms",    "params",     "model_size_mb",  "in_shapes",
-                                          "out_shapes", "dtypes"};
-    constexpr std::string_view last[] = {"latency_fwd_bwd_ms", "buffers", "latency_spread_pct",
+    constexpr std::string_view first[] = {"self_ms",         "flops_fwd",    "mfu_pct",
+                                          "mfu_fwd_bwd_pct", "tflops_per_s", "avg_bw_gbps",
+                                          "bw_util_pct",     "bound",        "roofline_util_pct",
+                                          "opportunity_ms",  "params",       "model_size_mb"};
+    constexpr std::string_view shown[] = {"calls",     "latency_ms", "latency_bwd_ms", "total_ms",
+                                          "in_shapes", "out_shapes", "dtypes"};
+    constexpr std::string_view last[] = {"latency_fwd_bwd_ms",
+                                         "flops_bwd",
+                                         "flops_fwd_bwd",
+                                         "mfu_fwd_pct",
+                                         "hfu_pct",
+                                         "tflops_per_s_fwd_bwd",
+                                         "traffic_mb",
+                                         "traffic_bwd_mb",
+                                         "intensity",
+                                         "compute_roof_ms",
+                                         "memory_roof_ms",
+                                         "covered_calls_pct",
+                                         "covered_time_pct",
+                                         "buffers",
+                                         "latency_spread_pct",
                                          "samples"};
     auto const among = [](auto const& ids, std::string_view id) {
         return std::find(std::begin(ids), std::end(ids), id) != std::end(ids);
@@ -118,10 +141,10 @@ void add_shapes(a_document auto const& report, a_table auto& table) {
     if (!repeats || report.find("latency_ms") == nullptr)
         add_numbers(report, report.find("total_ms"), table);
     add_share(report, table);
-    for (auto const* id : {"self_ms", "params", "model_size_mb"})
+    for (auto const id : first)
         add_numbers(report, report.find(id), table);
     for (auto const& column : report.columns)  // a user's own, without further code
-        if (!among(shown, column.id) && !among(last, column.id))
+        if (!among(first, column.id) && !among(shown, column.id) && !among(last, column.id))
             add_numbers(report, &column, table);
     add_shapes(report, table);
     for (auto const id : last)

@@ -70,14 +70,17 @@ inline constexpr std::string_view reused_mark = "=";
 inline constexpr std::string_view bound_mark = "\u2265";
 inline constexpr std::string_view estimated_mark = "~";
 inline constexpr std::string_view negative_self_mark = "!";
+inline constexpr std::string_view over_peak_mark = "^";
 
 /// What stands before a number that was not measured here; often empty.
 [[nodiscard]] inline std::string_view mark_of(cell const& value) noexcept {
     if (value.from == origin::reused)
         return reused_mark;
-    if (value.from != origin::estimated)
-        return {};
-    return value.why.rfind("lower bound", 0) == 0 ? bound_mark : estimated_mark;
+    if (value.why.starts_with("lower bound"))
+        return bound_mark;
+    if (value.why.starts_with(over_the_peak))
+        return over_peak_mark;
+    return value.from == origin::estimated ? estimated_mark : std::string_view{};
 }
 
 /// The path of a component for people; the root is shown by its type.
