@@ -5,11 +5,11 @@
 // sink, result/document.hpp.
 #pragma once
 
-#include <component_benchmark/core/error.hpp>
-#include <component_benchmark/core/metric.hpp>
 #include <component_benchmark/core/needs.hpp>
 #include <component_benchmark/core/node.hpp>
 #include <component_benchmark/mode_sentinel.hpp>
+#include <component_benchmark/off/profilers.hpp>
+#include <component_benchmark/off/values.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -17,51 +17,9 @@
 #include <limits>
 #include <string>
 
-// Inlined at -O0 too, where nothing else is.
-#define COMPONENT_BENCHMARK_DETAIL_GONE [[gnu::always_inline]] constexpr
-
 namespace component_benchmark {
 
 namespace off {
-
-/// Takes anything and keeps nothing: for what holds strings, paths, files or functions.
-struct anything {
-    template<class... T>
-    COMPONENT_BENCHMARK_DETAIL_GONE anything(T const&...) noexcept {}
-};
-
-/// An empty list, where a report has sentences or samples.
-struct nothing {
-    COMPONENT_BENCHMARK_DETAIL_GONE std::string const* begin() const noexcept { return nullptr; }
-    COMPONENT_BENCHMARK_DETAIL_GONE std::string const* end() const noexcept { return nullptr; }
-    COMPONENT_BENCHMARK_DETAIL_GONE bool empty() const noexcept { return true; }
-    COMPONENT_BENCHMARK_DETAIL_GONE std::size_t size() const noexcept { return 0; }
-};
-
-[[nodiscard]] inline std::string why() {
-    return "built with COMPONENT_BENCHMARK_ENABLED=0";
-}
-
-/// A metric that nobody measured; its value throws, as that of any unavailable metric does.
-template<class Number>
-struct metric {
-    COMPONENT_BENCHMARK_DETAIL_GONE bool has_value() const noexcept { return false; }
-    COMPONENT_BENCHMARK_DETAIL_GONE explicit operator bool() const noexcept { return false; }
-    [[noreturn]] Number value() const { throw error{"this metric is unavailable: " + off::why()}; }
-    COMPONENT_BENCHMARK_DETAIL_GONE Number value_or(Number fallback) const noexcept {
-        return fallback;
-    }
-    COMPONENT_BENCHMARK_DETAIL_GONE origin from() const noexcept { return origin::unavailable; }
-    [[nodiscard]] std::string why() const { return off::why(); }
-};
-
-/// A metric found by its id.
-struct cell {
-    std::string why = off::why();
-    static constexpr origin from = origin::unavailable;
-    COMPONENT_BENCHMARK_DETAIL_GONE bool has_value() const noexcept { return false; }
-    COMPONENT_BENCHMARK_DETAIL_GONE double number() const noexcept { return 0.0; }
-};
 
 struct provider {
     template<class Loss>
@@ -137,29 +95,6 @@ struct profilers {
 template<class... Plugin>
 struct sinks {
     COMPONENT_BENCHMARK_DETAIL_GONE explicit sinks(Plugin const&...) noexcept {}
-};
-
-struct model_size {
-    static constexpr char const* name = "model_size";
-    struct result {
-        off::metric<std::int64_t> params, buffers;
-        off::metric<double> model_size_mb;
-    };
-};
-
-struct latency {
-    static constexpr char const* name = "latency";
-    int warmup = 2;
-    int samples = 50;
-    double budget_s = 1.0;
-    bool backward = true;
-    off::anything clock{};
-    struct result {
-        off::metric<double> latency_ms, latency_bwd_ms, latency_fwd_bwd_ms, total_ms, self_ms,
-            latency_spread_pct;
-        off::metric<std::int64_t> samples;
-        off::nothing by_call;
-    };
 };
 
 enum class colour { automatic, never, always };

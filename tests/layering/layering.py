@@ -31,7 +31,8 @@ table = {
     "fwd.hpp": ((), ()),
     "mode_sentinel.hpp": (("config.hpp",), ()),
     "concepts.hpp": (("core",), hana),
-    "off.hpp": (("core", "mode_sentinel.hpp"), ()),
+    "off": (("core",), ()),
+    "off.hpp": (("core", "mode_sentinel.hpp", "off"), ()),
 }
 # What one header alone may include, in one of these folders.
 in_one_header = {

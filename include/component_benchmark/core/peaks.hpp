@@ -73,7 +73,10 @@ struct device_peaks {
                 compute[index] = more.compute[index];
         if (more.bandwidth)
             bandwidth = more.bandwidth;
-        remark(more.note);
+        for (std::string_view rest = more.note; !rest.empty();) {
+            remark(rest.substr(0, rest.find("; ")));
+            rest.remove_prefix((std::min)(rest.size(), rest.substr(0, rest.find("; ")).size() + 2));
+        }
     }
 
     /// Adds a sentence to the note, once.

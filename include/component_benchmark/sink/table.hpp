@@ -90,6 +90,47 @@ namespace detail {
     return notes;
 }
 
+/// The columns from `first` on, and of the rows those with numbers.
+[[nodiscard]] table_model rest_of(a_table auto const& table, std::size_t first) {
+    table_model rest;
+    std::vector<bool> kept;
+    for (auto const& row : table.rows) {
+        kept.push_back(row.has_numbers());
+        if (kept.back())
+            rest.rows.push_back(row);
+    }
+    for (auto index = first; index < table.columns.size(); ++index) {
+        auto const& from = table.columns[index];
+        table_column column{from.id, from.label, from.unit, from.is_text, {}};
+        for (std::size_t row = 0; row < from.cells.size(); ++row)
+            if (kept[row])
+                column.cells.push_back(from.cells[row]);
+        rest.columns.push_back(std::move(column));
+    }
+    return rest;
+}
+
+/// Important columns for which there is no room stand below, beside the tree once more, unless the
+/// tree is long. Gives how many columns are shown.
+template<a_table Table>
+std::size_t print_blocks(std::string& out, Table const& table, std::size_t width, bool coloured) {
+    constexpr std::size_t long_tree = 100;
+    auto const print = [&](Table const& block) {
+        auto const fitted = fit(block, width);
+        print_heading(out, block, fitted, coloured);
+        for (std::size_t row = 0; row < block.rows.size(); ++row)
+            print_row(out, block, fitted, row, coloured);
+        return fitted.column_widths.size();
+    };
+    auto shown = print(table);
+    for (auto added = shown; added > 0 && shown < table.important && table.rows.size() <= long_tree;
+         shown += added) {
+        out += "\n";
+        added = print(rest_of(table, shown));
+    }
+    return shown;
+}
+
 }  // namespace detail
 
 /// The tree and the summary, no line wider than `width` columns (40 or more).
@@ -97,14 +138,11 @@ template<a_document Document = document>
 [[nodiscard]] std::string to_table(Document const& report, int width = 100, bool coloured = false) {
     auto const columns = static_cast<std::size_t>((std::max)(width, 40));
     auto const table = detail::tabulate(report);
-    auto const fitted = detail::fit(table, columns);
     std::string out;
     for (auto const& line : text::wrapped(detail::reading_of(report), columns))
         out += line + "\n";
-    detail::print_heading(out, table, fitted, coloured);
-    for (std::size_t row = 0; row < table.rows.size(); ++row)
-        detail::print_row(out, table, fitted, row, coloured);
-    for (auto const& note : detail::notes_of(report, table, fitted.column_widths.size()))
+    auto const shown = detail::print_blocks(out, table, columns, coloured);
+    for (auto const& note : detail::notes_of(report, table, shown))
         for (auto const& line : text::wrapped(note, columns))
             out += line + "\n";
     return out + "\n" + to_summary(report, columns);

@@ -42,6 +42,7 @@ struct table_column {
 struct table_model {
     std::vector<table_row> rows;
     std::vector<table_column> columns;   ///< the most important first
+    std::size_t important = 0;           ///< so many of them are shown below where there is no room
     std::vector<std::string> no_values;  ///< ids of columns without a single value, and why
     std::size_t filtered = 0;
 };

@@ -1,0 +1,157 @@
+// off -> PROFILERS: the built-in ones with their fields, and nothing behind them
+#pragma once
+
+#include <component_benchmark/off/values.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace at {
+class Tensor;
+}  // namespace at
+
+namespace component_benchmark {
+
+struct model_size {
+    static constexpr char const* name = "model_size";
+    struct result {
+        off::metric<std::int64_t> params, buffers;
+        off::metric<double> model_size_mb;
+    };
+};
+
+struct latency {
+    static constexpr char const* name = "latency";
+    int warmup = 2;
+    int samples = 50;
+    double budget_s = 1.0;
+    bool backward = true;
+    off::anything clock{};
+    struct result {
+        off::metric<double> latency_ms, latency_bwd_ms, latency_fwd_bwd_ms, total_ms, self_ms,
+            latency_spread_pct;
+        off::metric<std::int64_t> samples;
+        off::nothing by_call;
+    };
+};
+
+struct strict_pytorch {
+    static constexpr std::string_view name = "strict_pytorch";
+    static constexpr bool all_matrix_work = false;
+    static constexpr bool elements = false;
+    static constexpr std::int64_t per_multiply_add = 2;
+};
+struct strict : strict_pytorch {
+    static constexpr std::string_view name = "strict";
+    static constexpr bool all_matrix_work = true;
+};
+struct elementwise : strict {
+    static constexpr std::string_view name = "elementwise";
+    static constexpr bool elements = true;
+};
+struct macs : strict {
+    static constexpr std::string_view name = "macs";
+    static constexpr std::int64_t per_multiply_add = 1;
+};
+
+enum class causal_attention { dense, halved };
+enum class mfu_of { forward, forward_and_backward };
+
+namespace off {
+
+struct sizes {
+    COMPONENT_BENCHMARK_DETAIL_GONE std::int64_t const* begin() const noexcept { return nullptr; }
+    COMPONENT_BENCHMARK_DETAIL_GONE std::int64_t const* end() const noexcept { return nullptr; }
+    COMPONENT_BENCHMARK_DETAIL_GONE std::size_t size() const noexcept { return 0; }
+    COMPONENT_BENCHMARK_DETAIL_GONE std::int64_t operator[](std::size_t) const noexcept {
+        return 0;
+    }
+};
+
+}  // namespace off
+
+/// None is ever made: formulas are compiled and never called.
+struct op_call {
+    [[nodiscard]] std::string_view name() const noexcept;
+    [[nodiscard]] std::size_t size() const noexcept;
+    [[nodiscard]] bool has_tensor(std::size_t position) const;
+    [[nodiscard]] at::Tensor const& tensor(std::size_t position) const;
+    [[nodiscard]] off::sizes shape(std::size_t position) const;
+    [[nodiscard]] std::int64_t size_of(std::size_t position, std::int64_t dimension) const;
+    [[nodiscard]] bool flag(std::size_t position) const;
+};
+
+struct flop_formula {
+    off::anything op{};
+    off::anything count{};
+    bool replaces_built_in = false;
+};
+
+namespace off {
+
+/// Takes a list of formulas, written out or made before, and keeps nothing.
+struct formulas {
+    COMPONENT_BENCHMARK_DETAIL_GONE formulas(std::initializer_list<flop_formula>) noexcept {}
+    template<class List>
+    COMPONENT_BENCHMARK_DETAIL_GONE formulas(List const&) noexcept {}
+};
+
+}  // namespace off
+
+template<class Convention>
+struct flops_with {
+    static constexpr char const* name = "flops";
+    bool backward = true;
+    causal_attention causal = causal_attention::dense;
+    off::formulas formulas = {};
+    struct result {
+        off::metric<std::int64_t> flops_fwd, flops_bwd, flops_fwd_bwd;
+        off::metric<double> covered_calls_pct, covered_time_pct;
+        off::nothing by_call;
+    };
+};
+
+template<class Convention>
+struct throughput_with {
+    static constexpr char const* name = "throughput";
+    struct result {
+        off::metric<double> tflops_per_s, tflops_per_s_fwd_bwd;
+    };
+};
+
+template<class Convention, mfu_of Alias = mfu_of::forward>
+struct mfu_with {
+    static constexpr char const* name = "mfu";
+    struct result {
+        off::metric<double> mfu_fwd_pct, mfu_fwd_bwd_pct, mfu_pct, hfu_pct;
+    };
+};
+
+struct bandwidth {
+    static constexpr char const* name = "bandwidth";
+    struct result {
+        off::metric<double> traffic_mb, traffic_bwd_mb, avg_bw_gbps, bw_util_pct;
+        off::nothing by_call;
+    };
+};
+
+template<class Convention>
+struct roofline_with {
+    static constexpr char const* name = "roofline";
+    struct result {
+        off::metric<double> intensity;
+        off::metric<std::string> bound;
+        off::metric<double> compute_roof_ms, memory_roof_ms, roofline_util_pct, opportunity_ms;
+        off::nothing by_call;
+    };
+};
+
+using flops = flops_with<strict>;
+using throughput = throughput_with<strict>;
+using mfu = mfu_with<strict>;
+using roofline = roofline_with<strict>;
+
+}  // namespace component_benchmark
