@@ -4,15 +4,19 @@
 #include <component_benchmark/device/peaks_of.hpp>
 #include <component_benchmark/device/tf32.hpp>
 
+#include <ATen/autocast_mode.h>
 #include <torch/torch.h>
 
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace cb = component_benchmark;
