@@ -104,6 +104,8 @@ public:
     /// Bytes of each array that have been touched.
     [[nodiscard]] std::int64_t bytes() const noexcept { return used_ * threads_; }
 
+    [[nodiscard]] char* start(int array) const noexcept { return at(array, 0); }
+
     void copy() const {
         on_every_thread([this](int thread) {
             std::memcpy(at(0, thread), at(1, thread), static_cast<std::size_t>(used_));
