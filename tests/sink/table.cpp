@@ -125,8 +125,20 @@ TEST_CASE("the first columns stay when the terminal is narrow") {
     auto const table = cb::to_table(cb::test::sample_document(), 60);
     CHECK(contains(table, "Latency"));
     CHECK_FALSE(contains(line_with(table, "Component"), "Parameters"));
+    CHECK_FALSE(contains(table, "hidden"));
+    auto const below = table.find("Parameters");
+    REQUIRE(below != std::string::npos);  // beside the tree once more, without the failed row
+    CHECK(contains(table.substr(below), "dense_arch"));
+    CHECK_FALSE(contains(table.substr(below), "3  ReLU"));
+}
+
+TEST_CASE("a long tree stands once, and names the columns that are hidden") {
+    auto report = cb::test::large_document(150);
+    report.facts.options = {{"json", "report.json"}};
+    auto const table = cb::to_table(report, 60);
     CHECK(contains(table, "hidden, no room: "));
     CHECK(contains(table, "report.json)\n"));
+    CHECK(table.find("layer_120") == table.rfind("layer_120"));
 }
 
 TEST_CASE("a row says where its numbers come from") {
@@ -172,7 +184,7 @@ TEST_CASE("colour adds nothing but colour") {
     auto const coloured = cb::to_table(report, 100, true);
     CHECK(contains(coloured, "\x1b[31m38.9\x1b[0m"));
     CHECK(without_colour(coloured) == cb::to_table(report, 100));
-    CHECK_FALSE(contains(coloured.substr(coloured.find("\n\n")), "\x1b"));
+    CHECK_FALSE(contains(coloured.substr(coloured.rfind("\n\n")), "\x1b"));
 }
 
 TEST_CASE("the summary has at most ten lines") {

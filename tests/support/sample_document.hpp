@@ -1,6 +1,7 @@
 // tests: a small report with one of everything that a sink has to show
 #pragma once
 
+#include <component_benchmark/core/by_call.hpp>
 #include <component_benchmark/result/document.hpp>
 
 #include <cstddef>
@@ -116,6 +117,16 @@ public:
              false,
              "mfu",
              {},
+             {}},
+            {"bound",
+             "Bound",
+             "",
+             unit_kind::text,
+             better::none,
+             aggregate::none,
+             false,
+             "roofline",
+             {},
              {}}};
 }
 
@@ -191,6 +202,7 @@ public:
     times(deep, 0.0701, 0.1401, 0.0701);
     size(deep, 5'152);
     make.set(deep, "mfu_pct", 27.06, origin::derived);
+    make.set(deep, "bound", std::string{"compute"}, origin::derived);
     make.set(deep, "cache_misses", std::int64_t{12'345'678'901});
     make.shapes(deep, "[32, 32], [32, 32], [32, 32], [32, 32], [32, 32]", "[32, 32]");
     make.add(deep, "dense_module", "Sequential", status::filtered);
@@ -202,6 +214,9 @@ public:
     make.shapes(fm, "[32, 160]", "[32, 1]");
     auto const over = make.add(root, "over_arch", "OverArch");
     times(over, 0.0212, 0.0401, 0.0212);
+    make.set(over, "mfu_pct", 104.2, origin::derived,
+             std::string{over_the_peak} + ": the peak is too low");
+    make.set(over, "bound", std::string{"memory"}, origin::derived);
     size(over, 66);
     make.shapes(over, "[32, 65]", "[32, 1]");
 
@@ -225,6 +240,12 @@ public:
                     {"rebatch"},
                     {true, {"parameters", "buffers"}, {}, {}},
                     {"the machine is busy: latencies jump to multiples of 8 ms"}};
+    report.facts.conventions = {{"flops", "strict"}, {"mfu", "forward"}};
+    report.facts.peaks.name = "Intel(R) Xeon(R) CPU";
+    report.facts.peaks.kind = "cpu";
+    report.facts.peaks.set(number_format::fp32, {0.0893, peak_source::measured});
+    report.facts.peaks.bandwidth = bandwidth_peak{12.5, peak_source::user};
+    report.facts.peaks.note = "measured with 1 thread";
     return std::move(make.report);
 }
 

@@ -13,8 +13,8 @@ namespace component_benchmark {
 struct run_notes {
     /// How a number is to be read, e.g. {"flops", "strict"}. They stand in the head of every
     /// output.
-    std::vector<std::pair<std::string, std::string>> conventions;
-    device_peaks peaks;
+    std::vector<std::pair<std::string, std::string>> conventions = {};
+    device_peaks peaks = {};
     std::vector<std::string> warnings;
 };
 

@@ -80,8 +80,8 @@ struct run_facts {
     std::vector<std::string> warnings;
     std::string device_kind = "cpu";
     /// How numbers are to be read, e.g. {"flops", "strict"}.
-    std::vector<std::pair<std::string, std::string>> conventions;
-    device_peaks peaks;
+    std::vector<std::pair<std::string, std::string>> conventions = {};
+    device_peaks peaks = {};
 };
 
 /// The whole report: facts of the run, the tree in pre-order, its calls, and a column a metric.

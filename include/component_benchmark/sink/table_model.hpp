@@ -1,6 +1,7 @@
 // document -> table_model -> table_layout: what a table on a terminal is made of
 #pragma once
 
+#include <component_benchmark/core/by_call.hpp>
 #include <component_benchmark/core/text.hpp>
 #include <component_benchmark/result/document.hpp>
 #include <component_benchmark/sink/terminal.hpp>
