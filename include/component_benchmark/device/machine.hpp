@@ -36,7 +36,7 @@ namespace component_benchmark::machine {
         if (line.substr(0, key.size()) != key)
             continue;
         line.remove_prefix(key.size());
-        line.remove_prefix(std::min(line.find_first_not_of(" \t:"), line.size()));
+        line.remove_prefix((std::min)(line.find_first_not_of(" \t:"), line.size()));
         return std::string{line};
     }
     return std::nullopt;
