@@ -6,6 +6,7 @@
 #include <component_benchmark/core/peaks.hpp>
 
 #include <clocale>
+#include <cstddef>
 #include <limits>
 #include <locale>
 #include <string>
@@ -20,8 +21,8 @@ using cb::test::environment_variable;
 static_assert(cb::name_of(number_format::fp64) == "fp64");
 static_assert(cb::name_of(number_format::int8) == "int8");
 static_assert(cb::name_of(peak_source::derived) == "derived");
-static_assert(cb::peaks::format_named("tf32") == number_format::tf32);
-static_assert(!cb::peaks::format_named("TF32") && !cb::peaks::format_named(""));
+static_assert(cb::peaks::format_named("tf32") == static_cast<std::size_t>(number_format::tf32));
+static_assert(cb::peaks::format_named("TF32") == cb::number_formats);
 
 namespace {
 
@@ -185,24 +186,4 @@ TEST_CASE("peaks in the environment have decimal points in every locale", "[peak
     CHECK(found.tflops[0].second == 989.4);
     CHECK(found.bandwidth_gbps == 3350.25);
     CHECK(sentence.substr(sentence.size() - 4) == "-0.5");
-}
-
-TEST_CASE("an option wins over the environment, both over what the device says", "[peaks]") {
-    cb::device_peaks device{.name = "some", .kind = "cuda"};
-    device.set(number_format::fp32, {10.0, peak_source::datasheet});
-    device.set(number_format::bf16, {20.0, peak_source::datasheet});
-    device.set(number_format::fp16, {30.0, peak_source::derived});
-    device.bandwidth = cb::bandwidth_peak{100.0, peak_source::datasheet};
-    cb::peaks::apply(device, {.tflops = {{"fp32", 11.0}}, .bandwidth_gbps = {}},
-                     {.tflops = {{"fp32", 12.0}, {"bf16", 21.0}}, .bandwidth_gbps = 101.0});
-    CHECK(device.of(number_format::fp32)->tflops == 11.0);
-    CHECK(device.of(number_format::fp32)->source == peak_source::user);
-    CHECK(device.of(number_format::bf16)->tflops == 21.0);
-    CHECK(device.of(number_format::bf16)->source == peak_source::user);
-    CHECK(device.of(number_format::fp16)->tflops == 30.0);
-    CHECK(device.of(number_format::fp16)->source == peak_source::derived);
-    CHECK(device.bandwidth->gbps == 101.0);
-    CHECK(device.bandwidth->source == peak_source::user);
-    cb::peaks::apply(device, {.tflops = {}, .bandwidth_gbps = 99.0}, {});
-    CHECK(device.bandwidth->gbps == 99.0);
 }

@@ -348,3 +348,23 @@ TEST_CASE("the second device of a driver is asked for by its number", "[peaks]")
                           "component_benchmark: the device '" + wrong +
                               "' has no number behind its colon, as cuda:0 has");
 }
+
+TEST_CASE("an option wins over the environment, both over what the device says", "[peaks]") {
+    cb::device_peaks device{.name = "some", .kind = "cuda"};
+    device.set(number_format::fp32, {10.0, peak_source::datasheet});
+    device.set(number_format::bf16, {20.0, peak_source::datasheet});
+    device.set(number_format::fp16, {30.0, peak_source::derived});
+    device.bandwidth = cb::bandwidth_peak{100.0, peak_source::datasheet};
+    cb::peaks::apply(device, {.tflops = {{"fp32", 11.0}}, .bandwidth_gbps = {}},
+                     {.tflops = {{"fp32", 12.0}, {"bf16", 21.0}}, .bandwidth_gbps = 101.0});
+    CHECK(device.of(number_format::fp32)->tflops == 11.0);
+    CHECK(device.of(number_format::fp32)->source == peak_source::user);
+    CHECK(device.of(number_format::bf16)->tflops == 21.0);
+    CHECK(device.of(number_format::bf16)->source == peak_source::user);
+    CHECK(device.of(number_format::fp16)->tflops == 30.0);
+    CHECK(device.of(number_format::fp16)->source == peak_source::derived);
+    CHECK(device.bandwidth->gbps == 101.0);
+    CHECK(device.bandwidth->source == peak_source::user);
+    cb::peaks::apply(device, {.tflops = {}, .bandwidth_gbps = 99.0}, {});
+    CHECK(device.bandwidth->gbps == 99.0);
+}

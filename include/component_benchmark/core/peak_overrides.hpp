@@ -3,9 +3,10 @@
 #pragma once
 
 #include <component_benchmark/core/error.hpp>
-#include <component_benchmark/core/peaks.hpp>
+#include <component_benchmark/core/number_format.hpp>
 #include <component_benchmark/core/terminal.hpp>
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -34,11 +35,12 @@ namespace peaks {
 inline constexpr char const* tflops_variable = "COMPONENT_BENCHMARK_PEAK_TFLOPS";
 inline constexpr char const* gbps_variable = "COMPONENT_BENCHMARK_PEAK_GBPS";
 
-[[nodiscard]] constexpr std::optional<number_format> format_named(std::string_view name) noexcept {
-    for (std::size_t i = 0; i < number_formats; ++i)
-        if (auto const format = static_cast<number_format>(i); name_of(format) == name)
-            return format;
-    return std::nullopt;
+/// Which number_format has that name; `number_formats` if none has.
+[[nodiscard]] constexpr std::size_t format_named(std::string_view name) noexcept {
+    std::size_t i = 0;
+    while (i < number_formats && name_of(static_cast<number_format>(i)) != name)
+        ++i;
+    return i;
 }
 
 /// "fp64, fp32, ...": what a peak can be given for.
@@ -108,15 +110,16 @@ namespace peaks {
 
 /// Throws `error` naming a peak that is not a positive number, that is for a format nobody knows,
 /// or that is given twice. `where` ends the sentence.
-inline void check(peak_overrides const& overrides, std::string_view where = {}) {
+template<class Overrides = peak_overrides>
+void check(Overrides const& overrides, std::string_view where = {}) {
     std::array<bool, number_formats> seen{};
     for (auto const& [name, value] : overrides.tflops) {
         auto const format = format_named(name);
-        if (!format)
+        if (format == number_formats)
             throw error{"a peak is given for '" + name + "', which is none of " + known_formats() +
                         std::string{where}};
         detail::check_peak(name, value, "TFLOP/s", where);
-        if (std::exchange(seen[static_cast<std::size_t>(*format)], true))
+        if (std::exchange(seen[format], true))
             throw error{"the peak of " + name + " is given twice; give it once" +
                         std::string{where}};
     }
@@ -125,8 +128,9 @@ inline void check(peak_overrides const& overrides, std::string_view where = {}) 
 }
 
 /// What the two variables say, checked; throws `error` naming the variable and the piece.
-[[nodiscard]] inline peak_overrides from_environment() {
-    peak_overrides result;
+template<class Overrides = peak_overrides>
+[[nodiscard]] Overrides from_environment() {
+    Overrides result;
     auto const compute = detail::environment_value(tflops_variable);
     if (compute.find_first_not_of(' ') != std::string_view::npos) {
         for (auto rest = compute; rest.data() != nullptr;) {
@@ -148,19 +152,6 @@ inline void check(peak_overrides const& overrides, std::string_view where = {}) 
               detail::in_variable(gbps_variable, bandwidth));
     }
     return result;
-}
-
-/// Writes the user's peaks over those of a device: the options', and the environment's where they
-/// are silent. Both must be checked.
-inline void apply(device_peaks& device, peak_overrides const& options,
-                  peak_overrides const& environment) {
-    for (auto const* overrides : {&environment, &options}) {
-        for (auto const& [name, value] : overrides->tflops)
-            if (auto const format = format_named(name))
-                device.set(*format, {value, peak_source::user});
-        if (overrides->bandwidth_gbps)
-            device.bandwidth = bandwidth_peak{*overrides->bandwidth_gbps, peak_source::user};
-    }
 }
 
 }  // namespace peaks

@@ -59,7 +59,8 @@ inline constexpr std::int64_t mebibyte = 1024 * 1024;
 /// caches does not measure memory, but no more than 512 MiB, and than a quarter of what is to spare
 /// for all three. 0: too little to measure anything.
 [[nodiscard]] inline std::int64_t size_of_arrays(std::int64_t cache, std::int64_t spare) {
-    auto const bytes = std::min({std::max(4 * cache, 64 * mebibyte), 512 * mebibyte, spare / 12});
+    auto const bytes =
+        (std::min)({(std::max)(4 * cache, 64 * mebibyte), 512 * mebibyte, spare / 12});
     return bytes < 8 * mebibyte ? 0 : bytes / mebibyte * mebibyte;
 }
 
@@ -74,12 +75,13 @@ inline constexpr std::int64_t mebibyte = 1024 * 1024;
 
 /// Three arrays, a slice of each for every thread, which touches its slices first: that decides
 /// where a page lies.
-class shared_out {
+template<class Pages = pages>
+class basic_shared_out {
 public:
-    shared_out(std::int64_t bytes, int threads)
+    basic_shared_out(std::int64_t bytes, int threads)
         : threads_{threads},
           slice_{bytes / threads / block * block},
-          arrays_{pages{bytes}, pages{bytes}, pages{bytes}} {}
+          arrays_{Pages{bytes}, Pages{bytes}, Pages{bytes}} {}
 
     explicit operator bool() const noexcept { return arrays_[0] && arrays_[1] && arrays_[2]; }
 
@@ -87,7 +89,7 @@ public:
     /// no less than 32 MiB of each array.
     void touch(double budget) {
         using clock = std::chrono::steady_clock;
-        auto const enough = std::min(slice_, 32 * mebibyte / threads_);
+        auto const enough = (std::min)(slice_, 32 * mebibyte / threads_);
         std::atomic<std::int64_t> least{slice_};
         on_every_thread([&](int thread) {
             auto const end = clock::now() + std::chrono::duration<double>(budget);
@@ -144,45 +146,50 @@ private:
     int threads_;
     std::int64_t slice_;
     std::int64_t used_ = 0;
-    std::array<pages, 3> arrays_;
+    std::array<Pages, 3> arrays_;
 };
+
+using shared_out = basic_shared_out<>;
 
 /// GB/s of the best of several copies (two streams: what is read and what is written) and triads
 /// (three). That a processor may read a line before it writes it is not counted.
-[[nodiscard]] inline measured_peak measured_gbps(std::int64_t cache, std::int64_t spare) {
+template<class Peak = measured_peak>
+[[nodiscard]] Peak measured_gbps(std::int64_t cache, std::int64_t spare) {
     quiet const unseen;
     auto const threads = at::get_num_threads();
     auto const size = size_of_arrays(cache, spare);
-    shared_out arrays{std::max(size, threads * 2 * mebibyte), threads};
+    basic_shared_out<> arrays{(std::max)(size, threads * 2 * mebibyte), threads};
     if (size == 0 || !arrays)
         return {std::nullopt, "bandwidth is not measured: there is no memory to spare for it"};
     arrays.touch(0.3);
     auto const copy = fastest([&] { arrays.copy(); }, 0.05);
     auto const triad = fastest([&] { arrays.triad(); }, 0.05);
     auto const moved = static_cast<double>(arrays.bytes()) / 1e9;
-    measured_peak peak{std::max(2.0 * moved / copy.seconds, 3.0 * moved / triad.seconds),
-                       note_on_arrays(arrays.bytes(), cache)};
+    Peak peak{(std::max)(2.0 * moved / copy.seconds, 3.0 * moved / triad.seconds),
+              note_on_arrays(arrays.bytes(), cache)};
     if (copy.disturbed || triad.disturbed)
         peak.note.append(peak.note.empty() ? "" : "; ").append(disturbed_note);
     return peak;
 }
 
+template<class Peak>
 struct [[gnu::visibility("default")]] cpu_bandwidth_cache {
     inline static std::mutex mutex;
-    inline static std::map<int, measured_peak> peaks;  ///< by threads
+    inline static std::map<int, Peak> peaks;  ///< by threads
 };
 
 }  // namespace detail
 
 /// GB/s to and from memory on the CPU with the threads of this moment; measured the first time
 /// (about 0.5 s, up to 1.5 GiB of memory meanwhile), the same number afterwards.
-[[nodiscard]] inline measured_peak cpu_gbps() {
-    using cache = detail::cpu_bandwidth_cache;
+template<class Peak = measured_peak>
+[[nodiscard]] Peak cpu_gbps() {
+    using cache = detail::cpu_bandwidth_cache<Peak>;
     std::lock_guard<std::mutex> const lock{cache::mutex};
     auto const [place, is_new] = cache::peaks.try_emplace(at::get_num_threads());
     if (is_new)
         place->second =
-            detail::measured_gbps(machine::last_level_cache(), machine::memory_to_spare());
+            detail::measured_gbps<Peak>(machine::last_level_cache(), machine::memory_to_spare());
     return place->second;
 }
 

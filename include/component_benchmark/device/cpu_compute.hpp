@@ -61,7 +61,8 @@ namespace detail {
 /// TFLOP/s of the best of many products of square matrices. Sizes grow as long as a product is
 /// expected to take less than 30 ms: large ones hide the start of the threads, short ones are over
 /// before somebody else gets a core. Where others do get it, what is expected means little.
-[[nodiscard]] inline measured_peak measured_tflops(at::ScalarType type) {
+template<class Peak = measured_peak>
+[[nodiscard]] Peak measured_tflops(at::ScalarType type) {
     quiet const unseen;
     double best = 0.0;
     bool disturbed = false;
@@ -76,35 +77,37 @@ namespace detail {
         auto const right = left.t().contiguous();
         auto out = at::empty({size, size}, left.options());
         auto const run = fastest([&] { at::mm_out(out, left, right); }, 0.04);
-        best = std::max(best, tera(size) / run.seconds);
+        best = (std::max)(best, tera(size) / run.seconds);
         disturbed = disturbed || run.disturbed;
     }
     return {best, disturbed ? disturbed_note : ""};
 }
 
 /// What a process measures once, however many libraries it is made of.
+template<class Peak>
 struct [[gnu::visibility("default")]] cpu_compute_cache {
     using key = std::tuple<at::ScalarType, int, int>;  ///< threads, and settings for fp32
     inline static std::mutex mutex;  ///< held while measuring: two at once would disturb each other
-    inline static std::map<key, measured_peak> peaks;
+    inline static std::map<key, Peak> peaks;
 };
 
 }  // namespace detail
 
 /// TFLOP/s of matrix products on the CPU with the threads and the fp32 settings of this moment;
 /// measured the first time (about 0.1 s, longer on a busy machine), the same number afterwards.
-[[nodiscard]] inline measured_peak cpu_tflops(number_format format) {
+template<class Peak = measured_peak>
+[[nodiscard]] Peak cpu_tflops(number_format format) {
     auto const type = detail::type_of(format);
     if (!type)
         return {std::nullopt, std::string{name_of(format)} + " is not measured on a CPU"};
-    using cache = detail::cpu_compute_cache;
+    using cache = detail::cpu_compute_cache<Peak>;
     auto const setting = *type == at::kFloat ? detail::cpu_precision(at::globalContext()) : 0;
     std::lock_guard<std::mutex> const lock{cache::mutex};
     auto const [place, is_new] =
-        cache::peaks.try_emplace(cache::key{*type, at::get_num_threads(), setting});
+        cache::peaks.try_emplace(typename cache::key{*type, at::get_num_threads(), setting});
     if (is_new) {
         try {
-            place->second = detail::measured_tflops(*type);
+            place->second = detail::measured_tflops<Peak>(*type);
         } catch (std::exception const& reason) {
             place->second.note = "a product of matrices failed: " + std::string{reason.what()};
         }

@@ -80,7 +80,7 @@ inline constexpr std::array<entry, 24> table{{
 [[nodiscard]] constexpr bool same_words(std::string_view left, std::string_view right) noexcept {
     auto const next_word = [](std::string_view& text) {
         constexpr std::string_view blank = " \t";
-        text.remove_prefix(std::min(text.find_first_not_of(blank), text.size()));
+        text.remove_prefix((std::min)(text.find_first_not_of(blank), text.size()));
         auto const word = text.substr(0, text.find_first_of(blank));
         text.remove_prefix(word.size());
         return word;

@@ -38,9 +38,10 @@ struct device_text {
 
 /// The peaks of the accelerator by its name or else by the formula, as the first driver says that
 /// knows it; none for a device that neither knows.
-[[nodiscard]] inline device_peaks of_accelerator(
-    device_text const& device, std::initializer_list<accelerator_driver> drivers) {
-    device_peaks result{.name = device.kind, .kind = device.kind};
+template<class Peaks = device_peaks>
+[[nodiscard]] Peaks of_accelerator(device_text const& device,
+                                   std::initializer_list<accelerator_driver> drivers) {
+    Peaks result{.name = device.kind, .kind = device.kind};
     for (auto const& driver : drivers) {
         auto const facts = facts_of(driver, device.index);
         if (!facts)
@@ -56,8 +57,22 @@ struct device_text {
     return result;
 }
 
+/// Writes the user's peaks over those of a device: the options', and the environment's where they
+/// are silent. Both must be checked.
+template<class Overrides = peak_overrides>
+void apply(device_peaks& device, Overrides const& options, Overrides const& environment) {
+    for (auto const* overrides : {&environment, &options}) {
+        for (auto const& [name, value] : overrides->tflops)
+            if (auto const format = format_named(name); format < number_formats)
+                device.set(static_cast<number_format>(format), {value, peak_source::user});
+        if (overrides->bandwidth_gbps)
+            device.bandwidth = bandwidth_peak{*overrides->bandwidth_gbps, peak_source::user};
+    }
+}
+
 /// Remarks for which of the wanted formats no peak is known, and how to give one.
-inline void say_what_is_missing(device_peaks& device, wanted_peaks const& wanted) {
+template<class Wanted = wanted_peaks>
+void say_what_is_missing(device_peaks& device, Wanted const& wanted) {
     std::string missing;
     for (auto const format : wanted.formats)
         if (!device.of(format))

@@ -36,7 +36,7 @@ namespace component_benchmark::machine {
         if (line.substr(0, key.size()) != key)
             continue;
         line.remove_prefix(key.size());
-        line.remove_prefix(std::min(line.find_first_not_of(" \t:"), line.size()));
+        line.remove_prefix((std::min)(line.find_first_not_of(" \t:"), line.size()));
         return std::string{line};
     }
     return std::nullopt;
@@ -98,7 +98,7 @@ namespace detail {
     if (!limit || !usage)
         return std::nullopt;
     auto const cache = value_in(text_of(folder + "memory.stat"), cache_key).value_or("0");
-    return std::max<std::int64_t>(0, *limit - *usage + bytes_in(cache).value_or(0));
+    return (std::max<std::int64_t>)(0, *limit - *usage + bytes_in(cache).value_or(0));
 }
 
 }  // namespace detail
@@ -110,7 +110,7 @@ namespace detail {
     auto spare = bytes_in(available.value_or("")).value_or(0);
     auto const groups = text_of(root + "/proc/self/cgroup");
     auto const limit_to = [&](std::optional<std::int64_t> left) {
-        spare = left ? std::min(spare, *left) : spare;
+        spare = left ? (std::min)(spare, *left) : spare;
     };
     // Of the group by its path and, as a container sees itself, at the top.
     auto const second = root + "/sys/fs/cgroup";

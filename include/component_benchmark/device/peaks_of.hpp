@@ -20,9 +20,9 @@ namespace component_benchmark {
 namespace detail {
 
 /// Measures what is wanted and not the user's already.
-[[nodiscard]] inline device_peaks measured_peaks(wanted_peaks const& wanted,
-                                                 device_peaks const& known) {
-    device_peaks result{.name = machine::cpu_name(), .kind = "cpu"};
+template<class Peaks>
+[[nodiscard]] Peaks measured_peaks(wanted_peaks const& wanted, Peaks const& known) {
+    Peaks result{.name = machine::cpu_name(), .kind = "cpu"};
     bool measured = false;
     for (auto format : wanted.formats) {
         if (format == number_format::tf32)  // a processor has no such units
@@ -53,17 +53,18 @@ namespace detail {
 /// The peaks of "cpu", "cuda:0" and so on: what the user gave (options, then environment), else the
 /// vendor's figures or what follows from units and clocks, else, on a CPU, what is measured, once a
 /// process for each number of threads. What is not known is absent, and `note` says why.
-[[nodiscard]] inline device_peaks peaks_of(std::string const& device, wanted_peaks const& wanted,
-                                           peak_overrides const& overrides = {}) {
+template<class Peaks = device_peaks>
+[[nodiscard]] Peaks peaks_of(std::string const& device, wanted_peaks const& wanted,
+                             peak_overrides const& overrides = {}) {
     peaks::check(overrides);
     auto const environment = peaks::from_environment();
     auto const parts = peaks::parts_of(device);
-    device_peaks users;
+    Peaks users;
     peaks::apply(users, overrides, environment);
-    auto result =
-        parts.kind == "cpu"
-            ? detail::measured_peaks(wanted, users)
-            : peaks::of_accelerator(parts, {accelerator_driver::cuda(), accelerator_driver::hip()});
+    auto result = parts.kind == "cpu"
+                      ? detail::measured_peaks(wanted, users)
+                      : peaks::of_accelerator<Peaks>(
+                            parts, {accelerator_driver::cuda(), accelerator_driver::hip()});
     peaks::apply(result, overrides, environment);
     peaks::say_what_is_missing(result, wanted);
     return result;

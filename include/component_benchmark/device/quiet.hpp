@@ -51,7 +51,7 @@ template<class Work>
         auto const start = clock::now();
         work();
         auto const took = seconds_since(start);
-        best.seconds = run == 0 ? took : std::min(best.seconds, took);
+        best.seconds = run == 0 ? took : (std::min)(best.seconds, took);
     }
 }
 

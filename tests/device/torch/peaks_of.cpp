@@ -334,8 +334,8 @@ TEST_CASE("threads that ask at once get one measurement", "[peaks]") {
 TEST_CASE("what the user gives for the CPU is not measured", "[peaks]") {
     cb::test::environment_variable const compute{cb::peaks::tflops_variable, "fp8=3,int8=4"};
     cb::test::environment_variable const bandwidth{cb::peaks::gbps_variable, nullptr};
-    auto& measured = cb::detail::cpu_compute_cache::peaks;
-    auto& moved = cb::detail::cpu_bandwidth_cache::peaks;
+    auto& measured = cb::detail::cpu_compute_cache<cb::measured_peak>::peaks;
+    auto& moved = cb::detail::cpu_bandwidth_cache<cb::measured_peak>::peaks;
     measured.clear();
     moved.clear();
     auto const peaks = cb::peaks_of(
