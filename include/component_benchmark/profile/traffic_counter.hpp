@@ -22,13 +22,14 @@ struct traffic_tally {
 };
 
 /// Counts while a watch that wants results is set on it.
-class traffic_counter final : public op_observer {
+template<class Tally = traffic_tally>
+class basic_traffic_counter {
 public:
     void in_backward(bool is) noexcept { in_backward_ = is; }
 
-    [[nodiscard]] traffic_tally take() { return std::exchange(tally_, {}); }
+    [[nodiscard]] Tally take() { return std::exchange(tally_, {}); }
 
-    void begin(op_frame& frame, op_call const& call) noexcept override {
+    void begin(op_frame& frame, op_call const& call) noexcept {
         if (!frame.event)
             return;
         frame.accounts = true;  // temporaries of an operator are its own affair
@@ -43,8 +44,7 @@ public:
         }
     }
 
-    void end(op_frame const& frame, op_frame*,
-             std::vector<c10::IValue> const& results) noexcept override {
+    void end(op_frame const& frame, op_frame*, std::vector<c10::IValue> const& results) noexcept {
         if (!frame.event)
             return;
         try {
@@ -69,7 +69,9 @@ private:
 
     bool in_backward_ = false;
     std::mutex mutex_;
-    traffic_tally tally_;
+    Tally tally_;
 };
+
+using traffic_counter = basic_traffic_counter<>;
 
 }  // namespace component_benchmark
