@@ -1,7 +1,7 @@
 """Runs an example as a user would: what it prints, what it refuses, and that nothing half-written is left.
 
 programs.py NAME PROGRAM
-programs.py libtorch_root CMAKE   that a build folder remembers where its LibTorch is"""
+programs.py libtorch_root CMAKE   that a build folder remembers where its LibTorch is, and has only one"""
 import json
 import os
 import pathlib
@@ -160,12 +160,18 @@ def libtorch_root(cmake):
         (folder / "CMakeLists.txt").write_text(
             f"cmake_minimum_required(VERSION 3.24)\nproject(remembers LANGUAGES CXX)\n"
             f"list(APPEND CMAKE_MODULE_PATH {ROOT}/cmake)\nset(COMPONENT_BENCHMARK_VENV OFF)\n"
+            f"if(PROJECT_FOUND)\nadd_library(torch_cpu SHARED IMPORTED)\nset_target_properties(torch_cpu PROPERTIES\n"
+            f"IMPORTED_LOCATION ${{PROJECT_FOUND}}/lib/libtorch_cpu.so)\nendif()\n"
             f"include(ComponentBenchmarkLibTorch)\nmessage(STATUS \"found=${{COMPONENT_BENCHMARK_LIBTORCH_FOUND}}=\")\n")
-        plain = {key: value for key, value in os.environ.items() if key not in ("Torch_DIR", "CMAKE_PREFIX_PATH")}
+        asks = ("COMPONENT_BENCHMARK_LIBTORCH_ROOT", "Torch_DIR", "CMAKE_PREFIX_PATH")
+        plain = {key: value for key, value in os.environ.items() if key not in asks}
+
+        def configured(environment, arguments, build="build"):
+            return subprocess.run([cmake, "-S", folder, "-B", folder / build, *arguments], capture_output=True,
+                                  text=True, env={**plain, **environment}, check=False)
 
         def expect_found(torch, environment, *arguments):
-            done = subprocess.run([cmake, "-S", folder, "-B", folder / "build", *arguments], capture_output=True,
-                                  text=True, env={**plain, **environment}, check=False)
+            done = configured(environment, arguments)
             expect(done.returncode == 0 and f"found={folder / torch}=" in done.stdout, done.stdout + done.stderr)
 
         expect_found("torch", {"Torch_DIR": str(folder / "torch")})
@@ -175,6 +181,17 @@ def libtorch_root(cmake):
         expect_found("torch", {"CMAKE_PREFIX_PATH": str(folder / "torch")})
         expect_found("torch", {})
         expect_found("other", {}, f"-DTorch_DIR={folder / 'other'}")
+
+        of_project = f"-DPROJECT_FOUND={folder / 'torch'}"
+        expect_found("torch", {"COMPONENT_BENCHMARK_LIBTORCH_ROOT": str(folder / "torch")}, of_project)
+        (folder / "link").symlink_to(folder / "torch")
+        expect_found("torch", {"COMPONENT_BENCHMARK_LIBTORCH_ROOT": str(folder / "link")}, of_project)
+        for environment, arguments in (({"COMPONENT_BENCHMARK_LIBTORCH_ROOT": str(folder / "other")}, []),
+                                       ({}, [f"-DCOMPONENT_BENCHMARK_LIBTORCH_ROOT={folder / 'other'}"])):
+            done = configured(environment, [of_project, *arguments], "refused")
+            said = " ".join(done.stderr.split())
+            expect(done.returncode != 0 and f"COMPONENT_BENCHMARK_LIBTORCH_ROOT is {folder / 'other'}, and this project has "
+                   f"found the LibTorch at {folder / 'torch'}: a program can have only one" in said, said)
 
 
 if __name__ == "__main__":
