@@ -41,8 +41,9 @@ public:
     explicit GPTImpl(gpt_config const& config)
         : block_size_{config.block_size}, vocab_size_{config.vocab_size} {
         check(config);
-        // Random numbers are drawn in the order of PyTorch's constructors, so that one seed gives
-        // both the same weights: this is the table that the tied one takes the place of.
+        // Random numbers are drawn as PyTorch's constructors would in this order, so that a seed
+        // gives the weights of a GPT written so in Python: this is the table that the tied one
+        // replaces.
         static_cast<void>(at::randn({config.vocab_size, config.width}));
         wpe_ = torch::nn::Embedding{config.block_size, config.width};
         torch::nn::ModuleList h;
