@@ -192,7 +192,7 @@ private:
     void note_failure(op_info const& op, std::string why) noexcept {
         try {
             std::lock_guard const lock{mutex_};
-            tally_.coverage.failures[op.name] = std::move(why);
+            tally_.coverage.note_failure(op.name, std::move(why));
         } catch (...) {
         }
     }

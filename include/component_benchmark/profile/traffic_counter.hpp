@@ -6,7 +6,6 @@
 #include <component_benchmark/profile/op_traffic.hpp>
 
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -18,7 +17,7 @@ namespace component_benchmark {
 struct traffic_tally {
     std::int64_t forward = 0;
     std::int64_t backward = 0;
-    std::map<std::string, std::string> failures;  ///< why, by operator
+    std::string failures;  ///< "aten::op (why)" for each, once
 };
 
 /// Counts while a watch that wants results is set on it.
@@ -62,7 +61,9 @@ private:
     void fail(op_info const& op) noexcept {
         try {
             std::lock_guard const lock{mutex_};
-            tally_.failures[op.name] = current_failure();
+            auto const sentence = op.name + " (" + current_failure() + ")";
+            if (tally_.failures.find(sentence) == std::string::npos)
+                tally_.failures += (tally_.failures.empty() ? "" : ", ") + sentence;
         } catch (...) {  // no memory for the sentence
         }
     }
