@@ -148,6 +148,47 @@ def deepfm(program):
         expect([path.name for path in folder.iterdir()] == ["report.json"], "no other file is left")
 
 
+def expect_numbers_checked(program, *options):
+    for option in options:
+        for given in ("0", "-1", "abc", "1.5", "99999999999999999999", ""):
+            expect_refused(program, [option, given], f"{option}: expected 1 to ",
+                           f", given {given or 'an empty text'}\n")
+
+
+def nanogpt(program):
+    with tempfile.TemporaryDirectory() as name:
+        report = pathlib.Path(name) / "report.json"
+        calls = {}
+        for options in ((), ("--manual-attention",), ("--no-targets", "--batch", 2, "--length", 16)):
+            status, printed, said = run(program, "--shape", "tiny", "--threads", 1, "--json", report, *options)
+            expect(status == 0 and not said, f"{options} ended with {status} and said {said!r}")
+            expect("GPT: 34 components" in printed and "CausalSelfAttention" in printed, printed)
+            document = json.loads(report.read_text(encoding="utf-8"))
+            expect(document["meta"]["unchanged"]["verified"] is True, "the model's state")
+            nodes, strings = document["nodes"], document["strings"]
+            names = [strings[name] for name in nodes["name"]]
+            calls[options] = nodes["calls"][names.index("attn_dropout")]
+            shapes = strings[nodes["in_shapes"][names.index("lm_head")]]
+            expected = "[2, 1, 32]" if "--no-targets" in options else "[1, 32, 32]"
+            expect(shapes == expected, f"lm_head was given {shapes}")
+        expect(list(calls.values()) == [0, 1, 0], f"attn_dropout is called by manual attention only: {calls}")
+        expect_refused(program, ["--shape", "huge"], "tiny, 124m", "huge")
+        expect_refused(program, ["--length", 33], "at most 32 tokens in a row (the block_size), given 33")
+        expect_numbers_checked(program, "--batch", "--length", "--threads")
+        expect_refused(program, ["--json", pathlib.Path(name) / "missing" / "report.json"], "missing")
+    expect_lost_output(program)
+
+
+def dlrm(program):
+    for options, components, inside in (((), 31, "InteractionArch"), (("--dcn", "--batch", 3), 35, "LowRankCrossNet")):
+        status, printed, said = run(program, "--shape", "small", "--threads", 1, *options)
+        expect(status == 0 and not said, f"{options} ended with {status} and said {said!r}")
+        expect(f": {components} components" in printed and inside in printed, printed)
+    expect_refused(program, ["--shape", "huge"], "small, criteo", "huge")
+    expect_numbers_checked(program, "--batch", "--threads")
+    expect_lost_output(program)
+
+
 def libtorch_root(cmake):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
@@ -179,4 +220,5 @@ def libtorch_root(cmake):
 
 if __name__ == "__main__":
     {"01_first_profile": first_profile, "02_own_plugins": own_plugins,
-     "03_live_training": live_training, "deepfm": deepfm, "libtorch_root": libtorch_root}[sys.argv[1]](sys.argv[2])
+     "03_live_training": live_training, "deepfm": deepfm, "nanogpt": nanogpt, "dlrm": dlrm,
+     "libtorch_root": libtorch_root}[sys.argv[1]](sys.argv[2])
