@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs all benches and writes one table of ratios, with what they ran on, to build/bench/results.md.
 # Compare only within one run: every number is taken in turns with what it is compared to.
+# COMPONENT_BENCHMARK_FULL_PYTHON names a Python that can import torch; with it, what people use there is measured too.
 set -euo pipefail
 # shellcheck source=tools/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../tools/common.sh"
@@ -28,6 +29,7 @@ results=$build/results.md
     echo '| what | measured | goal | reached |'
     echo '| --- | --- | --- | --- |'
     OMP_NUM_THREADS=1 "$build/bench_overhead_hooks"
+    OMP_NUM_THREADS=1 "$build/bench_overhead_flops"
     python3 bench/compile_time/umbrella.py g++ "$libtorch"
     if has clang++; then python3 bench/compile_time/umbrella.py clang++ "$libtorch" 3; fi
 } | tee "$results"
