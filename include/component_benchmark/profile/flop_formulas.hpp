@@ -148,8 +148,8 @@ template<class = void>
 }
 
 /// Throws `error` when two formulas are for one operator, or one of them is for none.
-template<class = void>
-void check(std::vector<flop_formula> const& own) {
+template<class Formulas>
+void check(Formulas const& own) {
     for (std::size_t index = 0; index < own.size(); ++index) {
         auto const& one = own[index];
         if (one.op.find("::") == std::string::npos || !one.count)

@@ -53,7 +53,8 @@ struct counted_call {
 
 namespace formulas {
 
-[[nodiscard]] inline std::string names_of(op_coverage const& coverage) {
+template<class Coverage>
+[[nodiscard]] std::string names_of(Coverage const& coverage) {
     std::string text;
     for (auto const& one : coverage.unknown)
         text +=
@@ -62,8 +63,10 @@ namespace formulas {
 }
 
 /// A sum of which some operators are not known is a lower bound; one of nothing else is no number.
-[[nodiscard]] inline metric<flop_count, aggregate::sum> flops_metric(
-    double flops, op_coverage const& coverage, std::int64_t per_multiply_add) {
+template<class Coverage>
+[[nodiscard]] metric<flop_count, aggregate::sum> flops_metric(double flops,
+                                                              Coverage const& coverage,
+                                                              std::int64_t per_multiply_add) {
     auto const unknown = names_of(coverage);
     using made = metric<flop_count, aggregate::sum>;
     if (unknown.empty())

@@ -29,7 +29,8 @@ template<class Info = op_info>
 class op_catalogue {
 public:
     /// Null for a range that a program names itself: it is no operator.
-    [[nodiscard]] Info const* of(at::RecordFunction const& function) {
+    template<class Function>
+    [[nodiscard]] Info const* of(Function const& function) {
         // the dispatcher keeps the name of an operator for as long as the operator is registered
         auto const known = by_name_.find(function.name());
         if (known != by_name_.end())

@@ -51,7 +51,8 @@ void each_tensor_in(c10::IValue const& value, Visit&& visit) {
 }
 
 /// How many different rows a tensor of indices touches.
-[[nodiscard]] inline std::int64_t distinct(at::Tensor const& indices) {
+template<class = void>
+[[nodiscard]] std::int64_t distinct(at::Tensor const& indices) {
     if (!indices.device().is_cpu())
         return std::get<0>(at::_unique(indices.reshape({-1}))).numel();
     auto const values = indices.to(c10::kLong).contiguous();
@@ -120,13 +121,14 @@ struct gather {
 /// What one call of an operator reads and writes. Each tensor once, however often it is an
 /// argument; what is kept in registers and caches between the operators of a call is not known
 /// here, so each operator reads its arguments and writes its results.
-struct op_traffic {
+template<class Address = void const*>
+struct basic_op_traffic {
     std::int64_t bytes = 0;
     bool writes_arguments = false;  ///< so the results are counted
-    std::vector<std::pair<void const*, std::int64_t>> seen;
+    std::vector<std::pair<Address, std::int64_t>> seen;
 
-    [[nodiscard]] static op_traffic of_arguments(op_info const& op, op_call const& call) {
-        op_traffic found;
+    [[nodiscard]] static basic_op_traffic of_arguments(op_info const& op, op_call const& call) {
+        basic_op_traffic found;
         auto const* const rows = gather_of(op.name);
         auto const& arguments = op.handle.schema().arguments();
         for (std::size_t position = 0; position < call.size(); ++position) {
@@ -162,7 +164,7 @@ struct op_traffic {
 private:
     void read(at::Tensor const& tensor) {
         auto const size = bytes_of(tensor);
-        std::pair<void const*, std::int64_t> const one{
+        std::pair<Address, std::int64_t> const one{
             tensor.has_storage() ? tensor.const_data_ptr() : tensor.unsafeGetTensorImpl(), size};
         if (std::find(seen.begin(), seen.end(), one) != seen.end())
             return;
@@ -213,5 +215,7 @@ private:
         return most;
     }
 };
+
+using op_traffic = basic_op_traffic<>;
 
 }  // namespace component_benchmark::ops
