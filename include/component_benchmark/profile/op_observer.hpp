@@ -9,15 +9,30 @@
 #include <ATen/autocast_mode.h>
 #include <ATen/record_function.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace component_benchmark {
+
+/// What an operator called, whether or not that are events.
+struct op_contents {
+    bool counted = false;     ///< FLOPs
+    bool calculates = false;  ///< more than moving values
+    bool unknown = false;
+
+    void add(op_contents const& more) noexcept {
+        counted = counted || more.counted;
+        calculates = calculates || more.calculates;
+        unknown = unknown || more.unknown;
+    }
+};
 
 /// An operator that is being called. An *event* is an operator that does work: the outermost one
 /// that is not made of others. (So the calls that `TorchDispatchMode` of Python sees are events.)
@@ -28,11 +43,11 @@ struct op_frame {
     bool event = false;
     bool rewritten = false;  ///< autocast casts its arguments and calls it again
     bool accounts = false;   ///< what it calls is silent
-    bool events_inside = false;
-    bool counted_inside = false;
+    op_contents inside;
     std::int64_t amount = 0;     ///< for the observer
     bool wants_results = false;  ///< for the observer
     std::int64_t began_ns = 0;
+    at::RecordFunction const* call = nullptr;
 };
 
 /// Sees operators begin and end while a watch is set on it, from every thread that calls one. Must
@@ -46,7 +61,7 @@ public:
 
     /// An operator that is not silent. May set `event`, `accounts` and `amount`.
     virtual void begin(op_frame& frame, op_call const& call) noexcept = 0;
-    /// `around`: the frame that called it, or null.
+    /// `around`: the frame that called it, or null. May add to its `inside`.
     virtual void end(op_frame const& frame, op_frame* around,
                      std::vector<c10::IValue> const& results) noexcept = 0;
 };
@@ -80,18 +95,14 @@ struct open_frames {
 
 /// Whether autocast takes the call apart: it casts the arguments and calls the operator again.
 [[nodiscard]] inline bool is_rewritten(op_info const& op, op_call const& call) {
-    for (std::size_t position = 0; position < call.size(); ++position) {
-        if (!call.has_tensor(position))
-            continue;
-        auto const device = call.tensor(position).device().type();
-        if (!at::autocast::is_autocast_available(device) ||
-            !at::autocast::is_autocast_enabled(device))
-            return false;
-        auto const key = at::autocast::get_autocast_dispatch_key_from_device_type(device);
-        return !c10::impl::tls_is_dispatch_key_excluded(key) &&
-               op.handle.hasKernelForDispatchKey(key);
-    }
-    return false;
+    auto const* const first = call.first_tensor();
+    if (first == nullptr)
+        return false;
+    auto const device = first->device().type();
+    if (!at::autocast::is_autocast_available(device) || !at::autocast::is_autocast_enabled(device))
+        return false;
+    auto const key = at::autocast::get_autocast_dispatch_key_from_device_type(device);
+    return !c10::impl::tls_is_dispatch_key_excluded(key) && op.handle.hasKernelForDispatchKey(key);
 }
 
 }  // namespace ops
@@ -137,11 +148,14 @@ private:
     }
 
     struct visit {
-        visit() { shared().inside.fetch_add(1); }
+        visit() {
+            shared().inside.fetch_add(1);  // first: from here on the observer stays, if it is there
+            observer = shared().observer.load();
+        }
         ~visit() { shared().inside.fetch_sub(1); }
         visit(visit const&) = delete;
         visit& operator=(visit const&) = delete;
-        op_observer* observer = shared().observer.load();
+        op_observer* observer = nullptr;
     };
 
     static std::unique_ptr<at::ObserverContext> on_begin(at::RecordFunction const& function) {
@@ -154,6 +168,7 @@ private:
             mine.frames.clear();
         }
         op_frame frame;
+        frame.call = &function;
         if (!mine.frames.empty()) {
             frame.silent = mine.frames.back().silent || mine.frames.back().accounts;
             frame.within = mine.frames.back().within || mine.frames.back().event;
@@ -179,7 +194,7 @@ private:
         mine.observing = false;
         if (frame.accounts && !at::in_parallel_region())
             shared().accounting.fetch_add(1);
-        frame.began_ns = frame.event ? steady_nanoseconds() : 0;
+        frame.began_ns = frame.within ? 0 : steady_nanoseconds();
     }
 
     static void on_end(at::RecordFunction const& function, at::ObserverContext*) {
@@ -188,18 +203,20 @@ private:
         if (now.observer == nullptr || mine.observing || mine.frames.empty() ||
             mine.watch != shared().number.load())
             return;
-        auto const frame = mine.frames.back();
-        mine.frames.pop_back();
+        auto const mine_is = [&](op_frame const& one) { return one.call == &function; };
+        auto const found = std::find_if(mine.frames.rbegin(), mine.frames.rend(), mine_is);
+        if (found == mine.frames.rend())
+            return;  // it began on another thread, or before the watch
+        auto const frame = *found;
+        mine.frames.erase(std::prev(found.base()), mine.frames.end());
         if (frame.silent)
             return;
         auto* const around = mine.frames.empty() ? nullptr : &mine.frames.back();
-        if (around != nullptr)
-            around->events_inside = around->events_inside || frame.event || frame.events_inside;
         if (frame.accounts && !at::in_parallel_region())
             shared().accounting.fetch_sub(1);
         if (frame.op == nullptr) {
             if (around != nullptr)
-                around->counted_inside = around->counted_inside || frame.counted_inside;
+                around->inside.add(frame.inside);
             return;
         }
         mine.observing = true;
