@@ -60,6 +60,8 @@ public:
     void end(op_frame const& frame, op_frame* around,
              std::vector<c10::IValue> const&) noexcept override {
         auto const counted = frame.accounts && frame.amount != no_amount;
+        if (counted && !frame.failed)
+            add(frame.amount, frame.place);
         auto const kind = kind_of(frame, counted);
         // an operator of a library's own that calls none which calculates is no composite
         auto const opaque = frame.op->composite && !frame.inside.calculates && !counted &&
@@ -82,8 +84,8 @@ private:
         if (found) {
             frame.accounts = true;
             frame.amount = *found;
+            frame.place = format_of(call, units_of(*frame.op));
             frame.event = !frame.within;
-            add(*found, call, units_of(*frame.op));
         } else if (frame.event && !rules_.all_matrix_work) {
             frame.accounts = true;  // the counter of PyTorch does not see what an operator calls
             frame.amount = no_amount;
@@ -154,8 +156,7 @@ private:
         return op.formula != nullptr ? op.formula->units : unit_use::matmul;
     }
 
-    void add(std::int64_t flops, op_call const& call, unit_use units) {
-        auto const place = format_of(call, units);
+    void add(std::int64_t flops, std::size_t place) noexcept {
         auto const again = in_backward_ && at::GradMode::is_enabled();
         std::lock_guard const lock{mutex_};
         auto& amounts = again ? tally_.recomputed : in_backward_ ? tally_.backward : tally_.forward;

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <thread>
@@ -45,9 +46,12 @@ struct op_frame {
     bool accounts = false;   ///< what it calls is silent
     op_contents inside;
     std::int64_t amount = 0;     ///< for the observer
+    std::size_t place = 0;       ///< for the observer
     bool wants_results = false;  ///< for the observer
     std::int64_t began_ns = 0;
     at::RecordFunction const* call = nullptr;
+    int unwinding = 0;    ///< exceptions on their way as it began
+    bool failed = false;  ///< threw one
 };
 
 /// Sees operators begin and end while a watch is set on it, from every thread that calls one. Must
@@ -59,7 +63,7 @@ public:
     op_observer& operator=(op_observer const&) = delete;
     virtual ~op_observer() = default;
 
-    /// An operator that is not silent. May set `event`, `accounts` and `amount`.
+    /// An operator that is not silent. May set `event`, `accounts`, `amount` and `place`.
     virtual void begin(op_frame& frame, op_call const& call) noexcept = 0;
     /// `around`: the frame that called it, or null. May add to its `inside`.
     virtual void end(op_frame const& frame, op_frame* around,
@@ -169,6 +173,7 @@ private:
         }
         op_frame frame;
         frame.call = &function;
+        frame.unwinding = std::uncaught_exceptions();
         if (!mine.frames.empty()) {
             frame.silent = mine.frames.back().silent || mine.frames.back().accounts;
             frame.within = mine.frames.back().within || mine.frames.back().event;
@@ -207,7 +212,8 @@ private:
         auto const found = std::find_if(mine.frames.rbegin(), mine.frames.rend(), mine_is);
         if (found == mine.frames.rend())
             return;  // it began on another thread, or before the watch
-        auto const frame = *found;
+        auto frame = *found;
+        frame.failed = std::uncaught_exceptions() > frame.unwinding;
         mine.frames.erase(std::prev(found.base()), mine.frames.end());
         if (frame.silent)
             return;

@@ -44,7 +44,7 @@ public:
 
     void end(op_frame const& frame, op_frame*,
              std::vector<c10::IValue> const& results) noexcept override {
-        if (!frame.event)
+        if (!frame.event || frame.failed)
             return;
         try {
             ops::op_traffic written;
