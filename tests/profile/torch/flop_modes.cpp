@@ -12,11 +12,16 @@
 #include <torch/csrc/autograd/profiler.h>
 #include <torch/library.h>
 #include <torch/torch.h>
+#include <torch/version.h>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <dlfcn.h>
+#include <filesystem>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -424,6 +429,33 @@ TEST_CASE("operators of a library: its parts, or unknown by name") {
     CHECK(unknown_in(run("flop_modes::both")) == "flop_modes::own_loops");
     CHECK(run("flop_modes::kernel_of_both").forward.total() == one);
     CHECK(unknown_in(run("flop_modes::kernel_of_both")) == "flop_modes::kernel_of_both");
+}
+
+TEST_CASE("products of FBGEMM are unknown by name") {
+    std::filesystem::path const folder = COMPONENT_BENCHMARK_TEST_FBGEMM;
+    if (TORCH_VERSION_MAJOR != 2 || TORCH_VERSION_MINOR != 11 ||
+        !exists(folder / "fbgemm_gpu_py.so")) {
+        WARN("skipped: no fbgemm_gpu for this LibTorch in " << folder.string());
+        return;
+    }
+    for (auto const& library : {std::filesystem::path{COMPONENT_BENCHMARK_TEST_LIBTORCH_NAME},
+                                folder / "fbgemm_gpu_py.so"})
+        if (dlopen(library.c_str(), RTLD_NOW) == nullptr)
+            FAIL(dlerror());
+    auto const offsets = at::tensor(std::vector<std::int64_t>{0, 2, 5}, at::kLong);
+    auto const run = [&](char const* name, torch::jit::Stack stack) {
+        return tally_of(
+            [&] { c10::Dispatcher::singleton().findSchemaOrThrow(name, "").callBoxed(stack); });
+    };
+    auto const product = run("fbgemm::jagged_dense_bmm",
+                             {at::rand({5, 4}), offsets, at::rand({2, 4, 6}), std::int64_t{3}});
+    CHECK(unknown_in(product) == "fbgemm::jagged_dense_bmm");
+    CHECK(cb::formulas::flops_metric(0.0, product.coverage, 2).why() ==
+          "no formula for fbgemm::jagged_dense_bmm");
+    auto const padded =
+        run("fbgemm::jagged_to_padded_dense",
+            {at::rand({5, 4}), std::vector<Tensor>{offsets}, std::vector<std::int64_t>{3}, 0.0});
+    CHECK(unknown_in(padded).find("fbgemm::jagged_") != std::string::npos);
 }
 
 TEST_CASE("quantized products are unknown by name") {
