@@ -1,7 +1,7 @@
 # component_benchmark_find_libtorch_root(<variable>): the LibTorch folder, the one with include/ and lib/, or "".
-# The first of: what find_package(Torch) gave this project, COMPONENT_BENCHMARK_LIBTORCH_ROOT, Torch_DIR,
-# CMAKE_PREFIX_PATH (CMake variable, then environment), what this build folder found before, a Python on PATH that has
-# torch, the Python environment that tools/setup.sh makes in the build folder.
+# The first of: what find_package(Torch) gave this project, with which COMPONENT_BENCHMARK_LIBTORCH_ROOT must agree; that;
+# Torch_DIR, CMAKE_PREFIX_PATH (CMake variable, then environment), what this build folder found before, a Python on PATH
+# that has torch, the Python environment that tools/setup.sh makes in the build folder.
 #
 # As a script it prints the folder, so that the shell scripts and the build agree:
 #   cmake -D COMPONENT_BENCHMARK_VENV=OFF -P cmake/ComponentBenchmarkLibTorchRoot.cmake
@@ -92,28 +92,39 @@ function(component_benchmark_libtorch_of_project out)
     endif()
 endfunction()
 
+# What was asked for by name, of CMake or in the environment, is used or refused, never replaced in silence.
+function(component_benchmark_libtorch_asked_for name out)
+    set(${out} "" PARENT_SCOPE)
+    set(asked "${${name}}")
+    if(NOT asked)
+        set(asked "$ENV{${name}}")
+    endif()
+    if(asked)
+        component_benchmark_libtorch_from_paths(root "${asked}")
+        if(NOT root)
+            message(FATAL_ERROR "${name} is ${asked}, and that is no LibTorch "
+                                "${COMPONENT_BENCHMARK_LIBTORCH_MINIMUM} or newer (include/ and lib/ are looked for).")
+        endif()
+        set(${out} "${root}" PARENT_SCOPE)
+    endif()
+endfunction()
+
 function(component_benchmark_find_libtorch_root out)
-    component_benchmark_libtorch_of_project(root)
+    component_benchmark_libtorch_of_project(of_project)
+    component_benchmark_libtorch_asked_for(COMPONENT_BENCHMARK_LIBTORCH_ROOT root)
+    if(root AND of_project AND NOT root STREQUAL of_project)
+        message(FATAL_ERROR "COMPONENT_BENCHMARK_LIBTORCH_ROOT is ${root}, and this project has found the LibTorch at "
+                            "${of_project}: a program can have only one, so name the same or none.")
+    endif()
+    if(of_project)
+        set(root "${of_project}")
+    elseif(NOT root)
+        component_benchmark_libtorch_asked_for(Torch_DIR root)
+    endif()
     if(root)
         set(${out} "${root}" PARENT_SCOPE)
         return()
     endif()
-    # What was asked for by name is used or refused, never replaced in silence.
-    foreach(name IN ITEMS COMPONENT_BENCHMARK_LIBTORCH_ROOT Torch_DIR)
-        set(asked "${${name}}")
-        if(NOT asked)
-            set(asked "$ENV{${name}}")
-        endif()
-        if(asked)
-            component_benchmark_libtorch_from_paths(root "${asked}")
-            if(NOT root)
-                message(FATAL_ERROR "${name} is ${asked}, and that is no LibTorch "
-                                    "${COMPONENT_BENCHMARK_LIBTORCH_MINIMUM} or newer (include/ and lib/ are looked for).")
-            endif()
-            set(${out} "${root}" PARENT_SCOPE)
-            return()
-        endif()
-    endforeach()
 
     string(REPLACE ":" ";" prefixes "$ENV{CMAKE_PREFIX_PATH}")
     component_benchmark_libtorch_from_paths(root ${CMAKE_PREFIX_PATH} ${prefixes})

@@ -3,8 +3,9 @@
 #include "models/deepfm_shapes.hpp"
 #include "models/load_weights.hpp"
 #include "models/movielens.hpp"
-#include "models/shown.hpp"
 #include "models/trainer.hpp"
+#include "support/command_line.hpp"
+#include "support/show_report.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 #include <component_benchmark/core/text.hpp>
 
@@ -12,20 +13,13 @@
 
 #include <ATen/Parallel.h>
 
-#include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdio>
-#include <exception>
-#include <fcntl.h>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <system_error>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -98,19 +92,9 @@ void show_component(report const& found, std::string const& path, std::size_t de
     std::printf("\n%s\n", cb::text::printable(line).c_str());
 }
 
-// The report without the name of its file, which a table tells people to read.
-template<class Document>
-Document without_file(Document document) {
-    if constexpr (requires { document.facts; })  // not where the library is turned off
-        std::erase_if(document.facts.options,
-                      [](auto const& option) { return option.first == "json"; });
-    return document;
-}
-
 // The table, then, if asked for, one component by its path. False when a file could not be written.
 bool show(report const& found, settings const& wishes) {
-    auto const written = found.failures().empty();
-    cb::table{}.write(written ? found.document() : without_file(found.document()));
+    auto const written = show_report(found);
     if (!wishes.show.empty())
         show_component(found, wishes.show, wishes.depth);
     return written;
@@ -159,56 +143,32 @@ bool train(settings const& wishes) {
     return show(*found, wishes);
 }
 
-// What is expected of an option's value, said with what was typed.
-CLI::Validator whole_number(std::size_t least, std::size_t most) {
-    auto const range = std::to_string(least) + " to " + std::to_string(most);
-    return {[=](std::string& text) -> std::string {
-                std::size_t number = 0;
-                auto const* const end = text.data() + text.size();
-                auto const [stop, error] = std::from_chars(text.data(), end, number);
-                if (error != std::errc{} || stop != end || number < least || number > most)
-                    return "expected " + range + ", given " +
-                           (text.empty() ? "an empty text" : models::shown(text));
-                text = std::to_string(number);  // CLI11 would read 010 as 8
-                return {};
-            },
-            range};
-}
-
-CLI::Validator some(std::string const& thing) {
-    return {[=](std::string& text) {
-                return text.empty() ? "expected " + thing + ", given an empty text" : std::string{};
-            },
-            ""};
-}
-
 settings parse(CLI::App& app, int argc, char** argv) {
     constexpr std::size_t many = 999'999'999;
-    constexpr std::size_t most_threads = 1024;  // more than that take minutes to start
     settings wishes;
     auto* const data = app.add_option("--data", wishes.data,
                                       "train on MovieLens-100K in this folder (ml-100k.inter, "
                                       ".user, .item)")
-                           ->check(some("a folder"));
+                           ->check(command_line::some("a folder"));
     auto* const shape =
         app.add_option("--shape", wishes.shape, "profile DeepFM in a shape: unit, cpu-small, paper")
-            ->check(some("a shape"));
+            ->check(command_line::some("a shape"));
     app.add_option("--weights", wishes.weights,
                    "with --shape: weights and inputs from this manifest (.json beside its .bin)")
-        ->check(some("a file"))
+        ->check(command_line::some("a file"))
         ->needs(shape);
     app.add_option("--profile-step", wishes.profile_step,
                    "with --data: profile the batch of this step, counted from 0")
-        ->transform(whole_number(0, many))
+        ->transform(command_line::whole_number(0, many))
         ->needs(data);
     app.add_option("--threads", wishes.threads, "threads of LibTorch")
-        ->transform(whole_number(1, most_threads));
+        ->transform(command_line::whole_number(1, command_line::most_threads));
     app.add_option("--depth", wishes.depth, "deepest level to measure; the root is 0")
-        ->transform(whole_number(0, many));
+        ->transform(command_line::whole_number(0, many));
     auto const add_filters = [&](char const* name, std::vector<std::string>& paths,
                                  char const* help) {
         app.add_option(name, paths, help)
-            ->check(some("a path, or . for the root"))
+            ->check(command_line::some("a path, or . for the root"))
             ->type_name("GLOB")
             ->expected(1)
             ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -220,10 +180,11 @@ settings parse(CLI::App& app, int argc, char** argv) {
     app.add_flag(
         "--level-by-level", wishes.level_by_level,
         "capture the inputs of one level of the tree at a time: less memory, more forwards");
-    app.add_option("--json", wishes.json, "write the report to this file")->check(some("a file"));
+    app.add_option("--json", wishes.json, "write the report to this file")
+        ->check(command_line::some("a file"));
     app.add_option("--show", wishes.show,
                    "print the component with this path after the table; . is the root")
-        ->check(some("a path, or . for the root"));
+        ->check(command_line::some("a path, or . for the root"));
     data->excludes(shape);
     app.parse(argc, argv);
     if (wishes.data.empty() == wishes.shape.empty())
@@ -234,45 +195,14 @@ settings parse(CLI::App& app, int argc, char** argv) {
     return wishes;
 }
 
-void complain(std::string_view sentence) {
-    std::fprintf(stderr, "deepfm: %s\n", cb::text::printable(sentence).c_str());
-}
-
-int run(int argc, char** argv) {
-    CLI::App app{"Trains or profiles DeepFM, component by component.", "deepfm"};
-    try {
-        auto const wishes = parse(app, argc, argv);
-        if (wishes.threads > 0)
-            at::set_num_threads(wishes.threads);
-        return (wishes.data.empty() ? profile_shape(wishes) : train(wishes)) ? 0 : 1;
-    } catch (CLI::ParseError const& error) {
-        return app.exit(error);
-    } catch (c10::Error const& error) {
-        complain(error.what_without_backtrace());
-    } catch (std::exception const& error) {
-        complain(error.what());
-    }
-    return 1;
-}
-
-// What was printed is the result: a success whose output was lost is none.
-int finish(int status) {
-    errno = 0;
-    auto const lost = std::ferror(stdout) != 0;  // then the reason is gone
-    if ((std::fclose(stdout) == 0 && !lost) || status != 0)
-        return status;
-    complain("not everything could be printed" +
-             (errno == 0 ? "" : ": " + std::generic_category().message(errno)));
-    return 1;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-    // Or the next file that is opened takes its place and is printed into.
-    if (::fcntl(STDOUT_FILENO, F_GETFD) < 0) {
-        complain("the standard output is closed");
-        return 1;
-    }
-    return finish(run(argc, argv));
+    CLI::App app{"Trains or profiles DeepFM, component by component.", "deepfm"};
+    return command_line::run(app, [&] {
+        auto const wishes = parse(app, argc, argv);
+        if (wishes.threads > 0)
+            at::set_num_threads(wishes.threads);
+        return wishes.data.empty() ? profile_shape(wishes) : train(wishes);
+    });
 }

@@ -5,11 +5,10 @@
 #include "deepfm.hpp"
 #include "embedding_bag_collection.hpp"
 #include "keyed_jagged_tensor.hpp"
+#include "random_bags.hpp"
 #include "require.hpp"
 
-#include <ATen/ops/arange.h>
 #include <ATen/ops/rand.h>
-#include <ATen/ops/randint.h>
 #include <torch/utils.h>
 
 #include <cstdint>
@@ -29,18 +28,6 @@ struct deepfm_shape {
     std::int64_t batch_size = 0;
     std::int64_t ids_per_bag = 0;  ///< 0: the few fixed ids of torchrec's unit test
 };
-
-/// Tables t0, t1, ... with one feature each: f0, f1, ...
-[[nodiscard]] inline std::vector<embedding_bag_config> equal_tables(std::int64_t count,
-                                                                    std::int64_t rows,
-                                                                    std::int64_t width) {
-    std::vector<embedding_bag_config> tables;
-    for (std::int64_t index = 0; index < count; ++index) {
-        auto const number = std::to_string(index);
-        tables.push_back({"t" + number, width, rows, {"f" + number}});
-    }
-    return tables;
-}
 
 /// `unit` runs in no time, `cpu-small` in under a millisecond, `paper` has the paper's layers.
 [[nodiscard]] inline std::vector<deepfm_shape> deepfm_shapes() {
@@ -79,16 +66,8 @@ struct deepfm_shape {
     auto const dense = torch::rand({shape.batch_size, shape.num_dense_features});
     if (shape.ids_per_bag == 0)
         return {dense, fixed_ids(), {}};
-    std::vector<std::string> keys;
-    for (auto const& table : shape.tables)
-        keys.insert(keys.end(), table.feature_names.begin(), table.feature_names.end());
-    auto const ids = static_cast<std::int64_t>(keys.size()) * shape.batch_size * shape.ids_per_bag;
-    auto const values = torch::randint(shape.tables.front().num_embeddings, {ids}, torch::kLong);
-    return {
-        dense,
-        keyed_jagged_tensor::from_offsets_sync(
-            std::move(keys), values, torch::arange(0, ids + 1, shape.ids_per_bag, torch::kLong)),
-        {}};
+    std::vector<std::int64_t> const ids(shape.tables.size(), shape.ids_per_bag);
+    return {dense, random_bags(shape.tables, shape.batch_size, ids), {}};
 }
 
 }  // namespace models

@@ -174,7 +174,7 @@ private:
     }
 
     void read_keys(json const& manifest) {
-        if (!manifest.contains("kjt_keys"))
+        if (!manifest.contains("kjt_keys") || manifest["kjt_keys"].is_null())
             return;
         if (!manifest["kjt_keys"].is_array())
             require(false, file(), ": expected \"kjt_keys\" to be a list of names, given ",

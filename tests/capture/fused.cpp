@@ -609,24 +609,29 @@ TEST_CASE("an optimizer that steps now and then is found in the end", "[capture]
 namespace {
 struct passes_on : torch::autograd::Function<passes_on> {
     static Tensor forward(torch::autograd::AutogradContext* context, Tensor const& x,
-                          Tensor const& weights, Tensor const& momentum) {
+                          Tensor const& weights, Tensor const& momentum, bool only_first) {
         context->saved_data["weights"] = weights.detach();
         context->saved_data["momentum"] = momentum;
+        context->saved_data["only_first"] = only_first;
         return x * 1;
     }
     static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::tensor_list const& gradients) {
-        for (auto const* name : {"weights", "momentum"})
-            context->saved_data[name].toTensor().mutable_data_ptr<float>()[0] += 1;
-        return {gradients[0], Tensor{}, Tensor{}};
+        auto* const weights = context->saved_data["weights"].toTensor().mutable_data_ptr<float>();
+        auto* const momentum = context->saved_data["momentum"].toTensor().mutable_data_ptr<float>();
+        if (!context->saved_data["only_first"].toBool() || *momentum == 0)
+            *weights += 1;
+        *momentum += 1;
+        return {gradients[0], Tensor{}, Tensor{}, Tensor{}};
     }
 };
 struct PassesOn : nn::Module {
     Tensor weights = register_parameter("weights", at::zeros({1}));
     Tensor momentum = at::zeros({1});
+    bool only_first = false;
     Tensor forward(Tensor const& x) {
         CB_FORWARD(x);
-        return passes_on::apply(x, weights, momentum);
+        return passes_on::apply(x, weights, momentum, only_first);
     }
 };
 struct BeforeHidden : nn::Module {
@@ -641,14 +646,18 @@ struct BeforeHidden : nn::Module {
 
 TEST_CASE("what the captured backward writes and no measured component does is a doubt",
           "[capture]") {
-    BeforeHidden model;
-    auto const report = quick({.include = {{.path = "first"}}})
-                            .run(cb::provide(model, at::rand({2, 4})).loss(sum_of));
-    auto const& unchanged = report.document().facts.unchanged;
-    CHECK_FALSE(unchanged.verified);
-    CHECK(unchanged.not_compared.back() ==
-          "parameter second.weights is written by a backward of a component that was not measured");
-    CHECK(model.second->weights.item<float>() == 0.0F);
+    for (bool const only_first : {false, true}) {
+        BeforeHidden model;
+        model.second->only_first = only_first;
+        auto const report = quick({.include = {{.path = "first"}}})
+                                .run(cb::provide(model, at::rand({2, 4})).loss(sum_of));
+        auto const& unchanged = report.document().facts.unchanged;
+        CHECK_FALSE(unchanged.verified);
+        CHECK(unchanged.not_compared.back() ==
+              "parameter second.weights is written by a backward of a component that was not "
+              "measured");
+        CHECK(model.second->weights.item<float>() == 0.0F);
+    }
 }
 
 namespace {
@@ -755,8 +764,10 @@ namespace {
 struct Helper : nn::Module {
     nn::Linear other{nullptr};
     bool raw = false;
+    int forwards = 0;
     Tensor forward(Tensor const& x) {
         CB_FORWARD(x);
+        ++forwards;
         at::NoGradGuard const no_grad;
         if (raw)
             other->weight.mutable_data_ptr<float>()[0] += 1;
@@ -786,6 +797,23 @@ TEST_CASE("a module whose parameter another one writes is not said to have writt
         CHECK(report.document().facts.unchanged.verified);
         CHECK(report["linear"].state() == cb::status::ok);
         CHECK(report["linear"].get<cb::latency>().latency_bwd_ms.has_value());
+        CHECK(torch::equal(model.linear->weight.detach(), before));
+    }
+}
+
+TEST_CASE("what a forward writes is no doubt, also where only one more forward shows who did it",
+          "[capture]") {
+    for (bool const raw : {false, true}) {
+        WithHelper model;
+        model.helper->raw = raw;
+        auto const before = model.linear->weight.detach().clone();
+        auto const report = quick({.include = {{.path = "linear"}}})
+                                .run(cb::provide(model, at::rand({2, 4})).loss(sum_of));
+        CHECK(model.helper->forwards == (raw ? 2 : 1));
+        auto const& unchanged = report.document().facts.unchanged;
+        CHECK(unchanged.verified);
+        CHECK(std::count(unchanged.changed.begin(), unchanged.changed.end(),
+                         "parameter linear.weight") == 1);
         CHECK(torch::equal(model.linear->weight.detach(), before));
     }
 }

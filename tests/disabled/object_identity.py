@@ -46,9 +46,12 @@ def blanked(text):
     return "\n".join(lines) + "\n"
 
 
+def source_of(case):
+    return here / ({"umbrella": "hooks"}.get(case, case.split("_")[0]) + ".cpp")
+
+
 def write(folder, case, change):
-    name = {"umbrella": "hooks"}.get(case, case.split("_")[0]) + ".cpp"
-    source = (here / name).read_text()
+    source = source_of(case).read_text()
     if case == "umbrella":
         source = source.replace(forward, umbrella)
     (folder / "unit.cpp").write_text(change(source))
@@ -75,7 +78,8 @@ def sections(content, folder):
 
 def compare(folder, asked, level):
     flags = gate.flags_of(asked.flags) + ["-DCOMPONENT_BENCHMARK_ENABLED=0", "-I.", *level]
-    where = f"{asked.case}, {pathlib.Path(asked.compiler).name} {' '.join(level)}"
+    source = source_of(asked.case).relative_to(gate.root)
+    where = f"{asked.case}, {source}, {pathlib.Path(asked.compiler).name} {' '.join(level)}"
     write(folder, asked.case, str)
     off, said = object_of(folder, asked, flags + gate.warnings)
     if off is None:

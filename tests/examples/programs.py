@@ -1,7 +1,7 @@
 """Runs an example as a user would: what it prints, what it refuses, and that nothing half-written is left.
 
 programs.py NAME PROGRAM
-programs.py libtorch_root CMAKE   that a build folder remembers where its LibTorch is"""
+programs.py libtorch_root CMAKE   that a build folder remembers where its LibTorch is, and has only one"""
 import json
 import os
 import pathlib
@@ -148,6 +148,47 @@ def deepfm(program):
         expect([path.name for path in folder.iterdir()] == ["report.json"], "no other file is left")
 
 
+def expect_numbers_checked(program, *options):
+    for option in options:
+        for given in ("0", "-1", "abc", "1.5", "99999999999999999999", ""):
+            expect_refused(program, [option, given], f"{option}: expected 1 to ",
+                           f", given {given or 'an empty text'}\n")
+
+
+def nanogpt(program):
+    with tempfile.TemporaryDirectory() as name:
+        report = pathlib.Path(name) / "report.json"
+        calls = {}
+        for options in ((), ("--manual-attention",), ("--no-targets", "--batch", 2, "--length", 16)):
+            status, printed, said = run(program, "--shape", "tiny", "--threads", 1, "--json", report, *options)
+            expect(status == 0 and not said, f"{options} ended with {status} and said {said!r}")
+            expect("GPT: 34 components" in printed and "CausalSelfAttention" in printed, printed)
+            document = json.loads(report.read_text(encoding="utf-8"))
+            expect(document["meta"]["unchanged"]["verified"] is True, "the model's state")
+            nodes, strings = document["nodes"], document["strings"]
+            names = [strings[name] for name in nodes["name"]]
+            calls[options] = nodes["calls"][names.index("attn_dropout")]
+            shapes = strings[nodes["in_shapes"][names.index("lm_head")]]
+            expected = "[2, 1, 32]" if "--no-targets" in options else "[1, 32, 32]"
+            expect(shapes == expected, f"lm_head was given {shapes}")
+        expect(list(calls.values()) == [0, 1, 0], f"attn_dropout is called by manual attention only: {calls}")
+        expect_refused(program, ["--shape", "huge"], "tiny, 124m", "huge")
+        expect_refused(program, ["--length", 33], "at most 32 tokens in a row (the block_size), given 33")
+        expect_numbers_checked(program, "--batch", "--length", "--threads")
+        expect_refused(program, ["--json", pathlib.Path(name) / "missing" / "report.json"], "missing")
+    expect_lost_output(program)
+
+
+def dlrm(program):
+    for options, components, inside in (((), 31, "InteractionArch"), (("--dcn", "--batch", 3), 35, "LowRankCrossNet")):
+        status, printed, said = run(program, "--shape", "small", "--threads", 1, *options)
+        expect(status == 0 and not said, f"{options} ended with {status} and said {said!r}")
+        expect(f": {components} components" in printed and inside in printed, printed)
+    expect_refused(program, ["--shape", "huge"], "small, criteo", "huge")
+    expect_numbers_checked(program, "--batch", "--threads")
+    expect_lost_output(program)
+
+
 def libtorch_root(cmake):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name).resolve()
@@ -160,12 +201,18 @@ def libtorch_root(cmake):
         (folder / "CMakeLists.txt").write_text(
             f"cmake_minimum_required(VERSION 3.24)\nproject(remembers LANGUAGES CXX)\n"
             f"list(APPEND CMAKE_MODULE_PATH {ROOT}/cmake)\nset(COMPONENT_BENCHMARK_VENV OFF)\n"
+            f"if(PROJECT_FOUND)\nadd_library(torch_cpu SHARED IMPORTED)\nset_target_properties(torch_cpu PROPERTIES\n"
+            f"IMPORTED_LOCATION ${{PROJECT_FOUND}}/lib/libtorch_cpu.so)\nendif()\n"
             f"include(ComponentBenchmarkLibTorch)\nmessage(STATUS \"found=${{COMPONENT_BENCHMARK_LIBTORCH_FOUND}}=\")\n")
-        plain = {key: value for key, value in os.environ.items() if key not in ("Torch_DIR", "CMAKE_PREFIX_PATH")}
+        asks = ("COMPONENT_BENCHMARK_LIBTORCH_ROOT", "Torch_DIR", "CMAKE_PREFIX_PATH")
+        plain = {key: value for key, value in os.environ.items() if key not in asks}
+
+        def configured(environment, arguments, build="build"):
+            return subprocess.run([cmake, "-S", folder, "-B", folder / build, *arguments], capture_output=True,
+                                  text=True, env={**plain, **environment}, check=False)
 
         def expect_found(torch, environment, *arguments):
-            done = subprocess.run([cmake, "-S", folder, "-B", folder / "build", *arguments], capture_output=True,
-                                  text=True, env={**plain, **environment}, check=False)
+            done = configured(environment, arguments)
             expect(done.returncode == 0 and f"found={folder / torch}=" in done.stdout, done.stdout + done.stderr)
 
         expect_found("torch", {"Torch_DIR": str(folder / "torch")})
@@ -176,7 +223,19 @@ def libtorch_root(cmake):
         expect_found("torch", {})
         expect_found("other", {}, f"-DTorch_DIR={folder / 'other'}")
 
+        of_project = f"-DPROJECT_FOUND={folder / 'torch'}"
+        expect_found("torch", {"COMPONENT_BENCHMARK_LIBTORCH_ROOT": str(folder / "torch")}, of_project)
+        (folder / "link").symlink_to(folder / "torch")
+        expect_found("torch", {"COMPONENT_BENCHMARK_LIBTORCH_ROOT": str(folder / "link")}, of_project)
+        for environment, arguments in (({"COMPONENT_BENCHMARK_LIBTORCH_ROOT": str(folder / "other")}, []),
+                                       ({}, [f"-DCOMPONENT_BENCHMARK_LIBTORCH_ROOT={folder / 'other'}"])):
+            done = configured(environment, [of_project, *arguments], "refused")
+            said = " ".join(done.stderr.split())
+            expect(done.returncode != 0 and f"COMPONENT_BENCHMARK_LIBTORCH_ROOT is {folder / 'other'}, and this project has "
+                   f"found the LibTorch at {folder / 'torch'}: a program can have only one" in said, said)
+
 
 if __name__ == "__main__":
     {"01_first_profile": first_profile, "02_own_plugins": own_plugins,
-     "03_live_training": live_training, "deepfm": deepfm, "libtorch_root": libtorch_root}[sys.argv[1]](sys.argv[2])
+     "03_live_training": live_training, "deepfm": deepfm, "nanogpt": nanogpt, "dlrm": dlrm,
+     "libtorch_root": libtorch_root}[sys.argv[1]](sys.argv[2])

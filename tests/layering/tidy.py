@@ -48,4 +48,4 @@ program = gate.program_14("clang-tidy")
 if program is None:
     print("skipped: clang-tidy 14 decides, and it is not on PATH (Debian: clang-tidy-14)")
     sys.exit(gate.skipped)
-gate.run_once(asked, [library, config, gate.root / "examples" / "02_own_plugins.cpp"], check)
+gate.run_once(asked, [library, config, gate.root / "examples" / "02_own_plugins.cpp"], check, program)

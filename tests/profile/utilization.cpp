@@ -170,7 +170,7 @@ TEST_CASE("operators without a formula make a lower bound, and alone no number")
 
     cb::flop_tally nothing;
     nothing.coverage.note("mylib::fused", cb::op_class::unknown, 100);
-    nothing.coverage.failures["mylib::fused"] = "it threw";
+    nothing.coverage.note_failure("mylib::fused", "it threw");
     auto const alone = profiled(nothing);
     auto const none = alone[""].get<given_flops>();
     REQUIRE_FALSE(none.flops_fwd.has_value());

@@ -52,10 +52,13 @@ def files_below(paths):
         yield from sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
 
 
-def run_once(asked, inputs, gate):
-    """Runs `gate`, a function that gives sentences, unless it has passed with the same inputs, files and flags."""
-    version = subprocess.run([asked.compiler, "--version"], capture_output=True, text=True, check=True).stdout
-    wishes = [value for name, value in vars(asked).items() if name not in ("flags", "memory")]
+def run_once(asked, inputs, gate, program=None):
+    """Runs `gate`, a function that gives sentences, unless it has passed with the same inputs, files and flags, and the
+    same `program`: the compiler, unless the gate uses another, which then says the same under every compiler.
+    """
+    unasked = ("flags", "memory", *(["compiler"] if program else []))
+    version = subprocess.run([program or asked.compiler, "--version"], capture_output=True, text=True, check=True).stdout
+    wishes = [value for name, value in vars(asked).items() if name not in unasked]
     digest = hashlib.sha256(repr([version, wishes, flags_of(asked.flags)]).encode())
     for file in files_below([pathlib.Path(__file__), pathlib.Path(sys.argv[0]).resolve(), *inputs]):
         digest.update(str(file).encode() + b"\0" + file.read_bytes())

@@ -64,7 +64,7 @@ public:
         calls_.fill(tree_, std::move(seen), first_details());
         refuse_without_calls();
         leave_out();
-        state_.rewind();
+        forwards_.rewind();
     }
 
     [[nodiscard]] std::vector<node> const& nodes() const noexcept { return tree_.nodes(); }
@@ -142,7 +142,7 @@ private:
                          " has state that is neither registered nor declared");
         for (auto const& tensor : forwards_.written_backward())
             if (!rehearse.accounts_for(tensor))
-                state_.doubt(state_.title_of(tensor) +
+                state_.doubt(state_.tensors().title_of(tensor) +
                              " is written by a backward of a component that was not measured");
     }
 
@@ -224,7 +224,7 @@ private:
         } catch (...) {
             why = "its inputs could not be captured: " + current_failure();
         }
-        state_.rewind();
+        forwards_.rewind();
         return why;
     }
 

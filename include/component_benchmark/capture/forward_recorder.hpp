@@ -13,7 +13,9 @@
 #include <ATen/autocast_mode.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -35,7 +37,9 @@ public:
     basic_forward_recorder(Step run, module_tree const& tree, model_state& state, bool copy_all)
         : run_{std::move(run)}, tree_{tree}, state_{state}, copy_all_{copy_all} {}
 
-    /// One forward, with `details` of the calls of each row. Throws `error` when it fails.
+    /// One forward, with `details` of the calls of each row. In one more, the first time that
+    /// parameters are written where no version counter shows whether before the backward or in it.
+    /// Throws `error` when it fails.
     [[nodiscard]] std::unique_ptr<session> record(std::vector<call_detail> const& details) {
         return record(details, {});
     }
@@ -45,7 +49,7 @@ public:
     /// unless there are none.
     [[nodiscard]] std::unique_ptr<session> record_edited(std::unique_ptr<session> first,
                                                          std::vector<call_detail> const& details) {
-        auto const to_copy = edited(*first, copy_all_ || state_.has_silent_edits());
+        auto const to_copy = edited(*first, copy_all_ || state_.tensors().has_silent_edits());
         if (std::find(to_copy.begin(), to_copy.end(), true) == to_copy.end())
             return first;
         first.reset();
@@ -55,6 +59,14 @@ public:
             if (auto& call = second->calls()[number]; again[number] && !call.has_own_arguments)
                 call.opaque = "its arguments are edited, but not in every forward";
         return second;
+    }
+
+    /// Puts back what the last forward changed.
+    void rewind() {
+        if (auto const written = std::exchange(written_, std::nullopt))
+            state_.rewind_after(*written);
+        else
+            state_.rewind();
     }
 
     /// The step gave a loss.
@@ -68,7 +80,24 @@ public:
 private:
     [[nodiscard]] std::unique_ptr<session> record(std::vector<call_detail> const& details,
                                                   std::vector<bool> const& to_copy) {
-        state_.rewind();
+        auto seen = run(details, to_copy);
+        if (by_value_ || !is_unclear())
+            return seen;
+        by_value_ = true;
+        seen.reset();
+        auto const unclear = std::exchange(written_backward_, {});
+        seen = run(details, to_copy);
+        // What is not written this time may be so by a backward now and then.
+        for (auto const& tensor : unclear)
+            if (std::none_of(written_->begin(), written_->end(),
+                             [&](at::Tensor const& one) { return one.is_same(tensor); }))
+                written_backward_.push_back(tensor);
+        return seen;
+    }
+
+    [[nodiscard]] std::unique_ptr<session> run(std::vector<call_detail> const& details,
+                                               std::vector<bool> const& to_copy) {
+        rewind();
         auto seen = std::make_unique<session>(tree_, details, to_copy, &state_.declared());
         at::Tensor loss;
         try {
@@ -81,18 +110,29 @@ private:
         }
         at::autocast::clear_cache();
         has_loss_ = loss.defined();
+        std::unordered_map<void const*, std::size_t> before;  // hashes, by address
         if (has_loss_) {
-            std::unordered_map<void const*, std::size_t> before;  // hashes, by address
-            for (auto const& tensor : state_.differing())
+            for (auto const& tensor :
+                 by_value_ ? state_.tensors().differing() : state_.tensors().seen_written())
                 before.emplace(tensor.unsafeGetTensorImpl(), hash_of_bytes(tensor));
             find_output_gradients(loss, *seen);
-            written_backward_ = state_.differing();
-            std::erase_if(written_backward_, [&](at::Tensor const& tensor) {
-                auto const known = before.find(tensor.unsafeGetTensorImpl());
-                return known != before.end() && known->second == hash_of_bytes(tensor);
-            });
         }
+        written_ = state_.tensors().differing();
+        written_backward_.clear();
+        if (has_loss_)
+            std::copy_if(written_->begin(), written_->end(), std::back_inserter(written_backward_),
+                         [&](at::Tensor const& tensor) {
+                             auto const known = before.find(tensor.unsafeGetTensorImpl());
+                             return known == before.end() || known->second != hash_of_bytes(tensor);
+                         });
         return seen;
+    }
+
+    // A fused optimizer in backward, or a forward that writes weights by raw pointers?
+    [[nodiscard]] bool is_unclear() const {
+        return std::any_of(
+            written_backward_.begin(), written_backward_.end(),
+            [&](at::Tensor const& tensor) { return state_.tensors().hides_writes(tensor); });
     }
 
     [[nodiscard]] std::string failure_in(session const& seen, std::string const& what) const {
@@ -116,6 +156,10 @@ private:
     model_state& state_;
     bool copy_all_;
     bool has_loss_ = false;
+    bool by_value_ = false;  // what is written before the backward is found by value, always
+    // What differs as long as nothing but a forward has run: nothing before the first. After a
+    // failure, or when components may have run, it is not known.
+    std::optional<std::vector<at::Tensor>> written_ = std::vector<at::Tensor>{};
     std::vector<at::Tensor> written_backward_;
 };
 

@@ -3,25 +3,20 @@
 
 #include <component_benchmark/capture/declared_state.hpp>
 #include <component_benchmark/capture/generators.hpp>
-#include <component_benchmark/capture/saved_tensor.hpp>
+#include <component_benchmark/capture/process_settings.hpp>
+#include <component_benchmark/capture/saved_tensors.hpp>
 #include <component_benchmark/capture/tensor_bytes.hpp>
 #include <component_benchmark/capture/tensor_parts.hpp>
-#include <component_benchmark/capture/thread_state.hpp>
 #include <component_benchmark/capture/training_flags.hpp>
 #include <component_benchmark/core/failure.hpp>
 #include <component_benchmark/core/node.hpp>
 
-#include <ATen/Context.h>
-#include <ATen/Parallel.h>
-#include <ATen/autocast_mode.h>
 #include <torch/csrc/autograd/variable.h>
 #include <torch/nn/module.h>
 
 #include <iterator>
-#include <memory>
-#include <optional>
 #include <string>
-#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -49,22 +44,23 @@ public:
         : root_{root}, training_{root}, generators_{default_generators()} {
         c10::AutoGradMode const no_grad{false};
         for (auto const& item : root.named_parameters())
-            save(item.key(), item.value(), saved_tensor::parameter);
+            tensors_.save(item.key(), item.value(), saved_tensor::parameter);
         for (auto const& item : root.named_buffers())
-            save(item.key(), item.value(), saved_tensor::buffer);
+            tensors_.save(item.key(), item.value(), saved_tensor::buffer);
         for (auto const& [path, module] : others) {
             training_.append(training_flags{*module});
             for (auto const& item : module->named_parameters())
-                save(path + "." + item.key(), item.value(), saved_tensor::parameter);
+                tensors_.save(path + "." + item.key(), item.value(), saved_tensor::parameter);
             for (auto const& item : module->named_buffers())
-                save(path + "." + item.key(), item.value(), saved_tensor::buffer);
+                tensors_.save(path + "." + item.key(), item.value(), saved_tensor::buffer);
         }
-        registered_ = tensors_.size();
         failures_ = batch.unknown;
+        auto const registered = tensors_.all().size();
         for (auto const& tensor : batch.tensors)
-            save(std::to_string(tensors_.size() - registered_ + 1), tensor, saved_tensor::argument);
+            tensors_.save(std::to_string(tensors_.all().size() - registered + 1), tensor,
+                          saved_tensor::argument);
         // last: nothing throws from here on, so no gradient is lost
-        for (auto& saved : tensors_)
+        for (auto& saved : tensors_.all())
             saved.take_gradient();
     }
 
@@ -75,76 +71,37 @@ public:
     /// Everything but the gradients as it was: before a repetition that might see what an earlier
     /// one wrote.
     void rewind() {
-        for (auto& saved : tensors_) {
-            saved.restore_graph();
-            if (saved.restore_value())
-                saved.was_changed = true;
-        }
-        put_back_surroundings();
+        rewind_where([](saved_tensor const&) { return true; });
+    }
+
+    /// The same where nothing has run since `differing` gave all that is `written`, so that the
+    /// others need not be compared once more.
+    void rewind_after(std::vector<at::Tensor> const& written) {
+        std::unordered_set<void const*> known;
+        for (auto const& tensor : written)
+            known.insert(tensor.unsafeGetTensorImpl());
+        rewind_where([&](saved_tensor const& saved) {
+            return saved.what == saved_tensor::argument || !saved.is_in_place() ||
+                   known.contains(saved.tensor.unsafeGetTensorImpl());
+        });
     }
 
     /// The same of these tensors only, where nothing else can have changed.
     void rewind(std::vector<at::Tensor> const& tensors) {
         for (auto const& tensor : tensors)
-            if (auto const found = index_.find(tensor.unsafeGetTensorImpl());
-                found != index_.end()) {
-                auto& saved = tensors_[found->second];
-                saved.restore_graph();
-                if (saved.restore_value())
-                    saved.was_changed = true;
+            if (auto* saved = tensors_.find(tensor); saved != nullptr) {
+                saved->restore_graph();
+                if (saved->restore_value())
+                    saved->was_changed = true;
             }
         put_back_surroundings();
     }
 
+    [[nodiscard]] basic_saved_tensors<Root> const& tensors() const noexcept { return tensors_; }
+
     /// The modules that declare state of their own.
     [[nodiscard]] declared_states& declared() noexcept { return declared_; }
     [[nodiscard]] declared_states const& declared() const noexcept { return declared_; }
-
-    /// By value, one of these parameters is not what it was, or one that is known to be written.
-    [[nodiscard]] bool differs(std::vector<at::Tensor> const& parameters) const {
-        for (auto const& tensor : parameters)
-            if (auto const found = index_.find(tensor.unsafeGetTensorImpl());
-                found != index_.end() && tensors_[found->second].differs())
-                return true;
-        for (auto const& saved : tensors_)
-            if (saved.what == saved_tensor::parameter && saved.was_changed && saved.differs())
-                return true;
-        return false;
-    }
-
-    /// One of these is not what it was, and none was ever found so before.
-    [[nodiscard]] bool differs_unexplained(std::vector<at::Tensor> const& parameters) const {
-        for (auto const& tensor : parameters)
-            if (auto const found = index_.find(tensor.unsafeGetTensorImpl());
-                found != index_.end() && !tensors_[found->second].was_changed &&
-                tensors_[found->second].differs())
-                return true;
-        return false;
-    }
-
-    /// Parameters and buffers that are not what they were, whoever wrote them.
-    [[nodiscard]] std::vector<at::Tensor> differing() const {
-        std::vector<at::Tensor> found;
-        for (auto const& saved : tensors_)
-            if (saved.what != saved_tensor::argument && saved.differs())
-                found.push_back(saved.tensor);
-        return found;
-    }
-
-    /// A tensor of the batch has another value and the same version: nothing else shows the edit.
-    [[nodiscard]] bool has_silent_edits() const {
-        for (auto const& saved : tensors_)
-            if (saved.what == saved_tensor::argument && saved.version == version_of(saved.tensor) &&
-                saved.differs())
-                return true;
-        return false;
-    }
-
-    /// "parameter a.weight"
-    [[nodiscard]] std::string title_of(at::Tensor const& tensor) const {
-        auto const found = index_.find(tensor.unsafeGetTensorImpl());
-        return found == index_.end() ? "a tensor" : tensors_[found->second].title();
-    }
 
     /// Something was changed that cannot be put back: the state is not verified.
     void doubt(std::string what) { failures_.push_back(std::move(what)); }
@@ -154,22 +111,27 @@ public:
     verification put_back() noexcept {
         if (std::exchange(done_, true))
             return report_;
-        for (auto& saved : tensors_)
+        for (auto& saved : tensors_.all())
             attempt(saved, [&] { saved.restore_gradient(); });
-        for (auto& saved : tensors_)
+        for (auto& saved : tensors_.all())
             attempt(saved, [&] {
                 saved.restore_graph();
+                auto const was_in_place = saved.is_in_place();
+                auto const differed = saved.restore_value();
+                saved.is_back = !differed || saved.is_unchanged();
                 // whatever is known to write parameters was put back at once
-                if (saved.what == saved_tensor::parameter && saved.differs())
+                if (saved.what == saved_tensor::parameter && was_in_place && differed)
                     doubt(saved.title() + " was written by a component that was not seen to do so");
-                if (saved.restore_value() || saved.was_changed)
+                if (differed || saved.was_changed)
                     report_.changed.push_back(saved.title());
             });
+        // These run code of the user's, which may write to tensors.
+        auto const compare_again = declared_.size() > 0 || !training_.is_current();
         attempt("declared state", [&] { declared_.put_back(); });
         attempt("training flags", [&] { training_.put_back(); });
-        attempt("default dtype, threads, stream or determinism", [&] { restore_globals(); });
+        attempt("default dtype, threads, stream or determinism", [&] { settings_.put_back(); });
         attempt("generators", [&] { generators_.put_back(); });
-        attempt("the comparison", [&] { verify(); });
+        attempt("the comparison", [&] { verify(compare_again); });
         report_.verified = report_.verified && failures_.empty();
         for (auto const& failure : failures_)
             report_.not_compared.push_back(failure);
@@ -177,13 +139,6 @@ public:
     }
 
 private:
-    void save(std::string name, at::Tensor const& tensor, typename saved_tensor::kind what) {
-        if (!tensor.defined() ||
-            !index_.emplace(tensor.unsafeGetTensorImpl(), tensors_.size()).second)
-            return;
-        tensors_.push_back(saved_tensor::of(what, std::move(name), tensor));
-    }
-
     template<class Restore>
     void attempt(std::string const& what, Restore restore) noexcept {
         try {
@@ -197,37 +152,37 @@ private:
         attempt(saved.title(), restore);
     }
 
+    template<class Test>
+    void rewind_where(Test may_differ) {
+        for (auto& saved : tensors_.all()) {
+            saved.restore_graph();
+            if (!may_differ(saved))
+                set_version(saved.tensor, saved.version);
+            else if (saved.restore_value())
+                saved.was_changed = true;
+        }
+        put_back_surroundings();
+    }
+
     void put_back_surroundings() {
         declared_.put_back_detached();
         training_.put_back();
-        restore_globals();
+        settings_.put_back();
         generators_.put_back();
     }
 
-    void restore_globals() const {
-        if (c10::get_default_dtype() != default_dtype_)
-            c10::set_default_dtype(default_dtype_);
-        if (at::get_num_threads() != threads_)
-            at::set_num_threads(threads_);
-        make_current(stream_);
-        auto& context = at::globalContext();
-        if (context.deterministicAlgorithms() != deterministic_ ||
-            context.deterministicAlgorithmsWarnOnly() != deterministic_warn_)
-            context.setDeterministicAlgorithms(deterministic_, deterministic_warn_);
-        at::autocast::clear_cache();  // its casts of weights may be of another moment
-    }
-
-    void verify() {
+    void verify(bool compare_again) {
         std::size_t counts[std::size(saved_tensor::kinds)] = {};
         report_.verified =
             generators_.is_current() && training_.is_current() && declared_.is_current();
-        for (auto const& saved : tensors_) {
+        for (auto const& saved : tensors_.all()) {
             if (saved.comparable)
                 ++counts[saved.what];
             else
                 report_.not_compared.push_back(saved.title() +
                                                " (its layout cannot be looked into)");
-            report_.verified = report_.verified && saved.is_unchanged() &&
+            report_.verified = report_.verified && saved.is_back &&
+                               (!compare_again || saved.is_unchanged()) &&
                                saved.tensor.requires_grad() == saved.requires_grad;
         }
         for (auto const what :
@@ -255,8 +210,8 @@ private:
         std::size_t now = 0;
         for (auto const& tensors : {root_.parameters(), root_.buffers()})
             for (auto const& tensor : tensors) {
-                auto const known = index_.find(tensor.unsafeGetTensorImpl());
-                if (tensor.defined() && (known == index_.end() || known->second >= registered_))
+                auto const* known = tensors_.find(tensor);
+                if (tensor.defined() && (known == nullptr || known->what == saved_tensor::argument))
                     ++now;
             }
         if (now == 0)
@@ -267,17 +222,11 @@ private:
     }
 
     Root& root_;
-    std::vector<saved_tensor> tensors_;
-    std::size_t registered_ = 0;  ///< the first so many are parameters and buffers
-    std::unordered_map<void const*, std::size_t> index_;  // by address of the tensor
+    basic_saved_tensors<Root> tensors_;
     declared_states declared_;
     training_flags training_;
     generator_states generators_;
-    caffe2::TypeMeta default_dtype_ = c10::get_default_dtype();
-    int threads_ = at::get_num_threads();
-    std::optional<c10::Stream> stream_ = current_stream();
-    bool deterministic_ = at::globalContext().deterministicAlgorithms();
-    bool deterministic_warn_ = at::globalContext().deterministicAlgorithmsWarnOnly();
+    basic_process_settings<Root> settings_;
     bool done_ = false;
     std::vector<std::string> failures_;
     verification report_;

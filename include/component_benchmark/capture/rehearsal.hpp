@@ -41,7 +41,7 @@ public:
         rehearsed found;
         bool is_suspect = false;
         try {
-            if (state_.differs(one.reachable())) {
+            if (state_.tensors().differs(one.reachable())) {
                 state_.doubt("parameters of " + name_in_text(tree_.nodes()[row]) +
                              " were written by a component that was not seen to do so");
                 state_.rewind();
@@ -57,7 +57,7 @@ public:
             }
         } catch (...) {
             found.failure = current_failure();
-            if (is_suspect || state_.differs_unexplained(one.reachable()))
+            if (is_suspect || state_.tensors().differs_unexplained(one.reachable()))
                 note_hidden(row);
             state_.rewind();
             if (found.failure.empty())
@@ -69,7 +69,7 @@ public:
     /// To be called when a component that wrote nothing was measured: says whether it did so in
     /// the end, as an optimizer that steps every other time. What it wrote is put back.
     [[nodiscard]] bool wrote_later(std::size_t row, Component const& one) {
-        if (!state_.differs(one.reachable()))
+        if (!state_.tensors().differs(one.reachable()))
             return false;
         note_hidden(row);
         state_.rewind();
@@ -107,7 +107,8 @@ private:
             found.misses_leaves = again.why_no_backward() == nothing_to_reach;
         }
         arguments.look();
-        found.writes = state_.differs(one.reachable()) || hash_of_bytes(one.buffers()) != buffers;
+        found.writes =
+            state_.tensors().differs(one.reachable()) || hash_of_bytes(one.buffers()) != buffers;
         return found;
     }
 
@@ -119,9 +120,9 @@ private:
 
     // The same call from the same state: it leaves the same values if that is all the state it has.
     void look_again(std::size_t row, auto& group, Component const& one, rehearsed& found) {
-        auto const written = state_.differing();
+        auto const written = state_.tensors().differing();
         auto const first = values_of(one, written);
-        if (state_.differs(one.reachable())) {
+        if (state_.tensors().differs(one.reachable())) {
             group.put_back_before_each(written);
             found.written.insert(found.written.end(), written.begin(), written.end());
             for (auto const& tensor : written)

@@ -33,6 +33,7 @@ struct basic_saved_tensor {
     bool requires_grad = false;
     bool comparable = true;
     bool was_changed = false;
+    bool is_back = false;  // when all was put back
     std::uint32_t version = 0;
 
     [[nodiscard]] static basic_saved_tensor of(kind what, std::string name,
@@ -49,6 +50,7 @@ struct basic_saved_tensor {
                 .requires_grad = tensor.requires_grad(),
                 .comparable = is_plain(tensor) || !parts_of(tensor).empty(),
                 .was_changed = false,
+                .is_back = false,
                 .version = version_of(tensor)};
     }
 
@@ -58,10 +60,14 @@ struct basic_saved_tensor {
         return !comparable || (same_memory(tensor, alias) && same_bytes(tensor, value));
     }
 
-    /// By value, in its own memory: a conversion there and back moves it.
-    [[nodiscard]] bool differs() const {
-        return comparable && same_memory(tensor, alias) && !same_bytes(tensor, value);
-    }
+    /// In its own memory: a conversion there and back moves it.
+    [[nodiscard]] bool is_in_place() const { return comparable && same_memory(tensor, alias); }
+
+    /// By value, in its own memory.
+    [[nodiscard]] bool differs() const { return is_in_place() && !same_bytes(tensor, value); }
+
+    /// Nothing that moves version counters has written to it; also where it has none.
+    [[nodiscard]] bool has_its_version() const { return version_of(tensor) == version; }
 
     /// True when there was something to put back.
     bool restore_value() {

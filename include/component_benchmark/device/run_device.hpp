@@ -11,15 +11,18 @@
 
 namespace component_benchmark {
 
-/// Profilers take it as a parameter, so that a test can give them another one.
+/// Profilers take it as a parameter, so that a test can give them another one. (Its functions are
+/// templates, so that a file which does not use them does not pay for them.)
 struct run_device {
-    [[nodiscard]] static device_peaks peaks(std::string const& device, wanted_peaks const& wanted,
-                                            peak_overrides const& overrides) {
+    template<class Peaks = device_peaks>
+    [[nodiscard]] static Peaks peaks(std::string const& device, wanted_peaks const& wanted,
+                                     peak_overrides const& overrides) {
         return peaks_of(device, wanted, overrides);
     }
 
     /// Of the last-level cache, or 0 where that is not known.
-    [[nodiscard]] static std::int64_t cache_bytes(device_peaks const& of) {
+    template<class Peaks>
+    [[nodiscard]] static std::int64_t cache_bytes(Peaks const& of) {
         return of.kind == "cpu" ? machine::last_level_cache() : 0;
     }
 };

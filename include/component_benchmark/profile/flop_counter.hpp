@@ -37,17 +37,18 @@ struct counting_rules {
 
 /// Counts while a watch is set on it. What runs within the backward with gradients enabled is
 /// recomputation: checkpointing calls the forward again there.
-class flop_counter final : public op_observer {
+template<class Tally = flop_tally>
+class basic_flop_counter {
 public:
     /// `own`: formulas of the user, which must outlive it.
-    flop_counter(counting_rules rules, std::vector<flop_formula> const& own)
+    basic_flop_counter(counting_rules rules, std::vector<flop_formula> const& own)
         : rules_{rules}, own_{&own} {}
 
     void in_backward(bool is) noexcept { in_backward_ = is; }
 
-    [[nodiscard]] flop_tally take() { return std::exchange(tally_, {}); }
+    [[nodiscard]] Tally take() { return std::exchange(tally_, {}); }
 
-    void begin(op_frame& frame, op_call const& call) noexcept override {
+    void begin(op_frame& frame, op_call const& call) noexcept {
         if (frame.rewritten)
             return;
         try {
@@ -57,8 +58,7 @@ public:
         }
     }
 
-    void end(op_frame const& frame, op_frame* around,
-             std::vector<c10::IValue> const&) noexcept override {
+    void end(op_frame const& frame, op_frame* around, std::vector<c10::IValue> const&) noexcept {
         auto const counted = frame.accounts && frame.amount != no_amount;
         if (counted && !frame.failed)
             add(frame.amount, frame.place);
@@ -194,7 +194,7 @@ private:
     void note_failure(op_info const& op, std::string why) noexcept {
         try {
             std::lock_guard const lock{mutex_};
-            tally_.coverage.failures[op.name] = std::move(why);
+            tally_.coverage.note_failure(op.name, std::move(why));
         } catch (...) {
         }
     }
@@ -203,7 +203,9 @@ private:
     std::vector<flop_formula> const* own_;
     bool in_backward_ = false;
     std::mutex mutex_;
-    flop_tally tally_;
+    Tally tally_;
 };
+
+using flop_counter = basic_flop_counter<>;
 
 }  // namespace component_benchmark

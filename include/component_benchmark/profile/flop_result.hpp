@@ -55,14 +55,9 @@ namespace formulas {
 
 [[nodiscard]] inline std::string names_of(op_coverage const& coverage) {
     std::string text;
-    for (auto const& [name, calls] : coverage.unknown) {
-        text += (text.empty() ? "" : ", ") + name;
-        if (auto const why = coverage.failures.find(name); why != coverage.failures.end())
-            text += " (" + why->second + ")";
-    }
-    for (auto const& [name, why] : coverage.failures)
-        if (coverage.unknown.count(name) == 0)
-            text += (text.empty() ? "" : ", ") + name + " (" + why + ")";
+    for (auto const& one : coverage.unknown)
+        text +=
+            (text.empty() ? "" : ", ") + one.name + (one.why.empty() ? "" : " (" + one.why + ")");
     return text;
 }
 

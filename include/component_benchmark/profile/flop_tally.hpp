@@ -4,9 +4,10 @@
 #include <component_benchmark/profile/flop_convention.hpp>
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace component_benchmark {
 
@@ -24,27 +25,54 @@ struct op_calls {
     }
 };
 
+/// An operator without a formula, or whose formula failed.
+struct unknown_op {
+    std::string name;
+    op_calls calls;   ///< for which nothing is known; 0 where what it calls was counted
+    std::string why;  ///< what its formula said; empty where it has none
+};
+
 /// How much of a run is known.
 struct op_coverage {
     op_calls all;
     op_calls unknown_ones;
-    std::map<std::string, op_calls> unknown;      ///< by name
-    std::map<std::string, std::string> failures;  ///< of formulas, by operator
+    std::vector<unknown_op> unknown;
 
-    void note(std::string const& name, op_class kind, std::int64_t ns) {
+    void note(std::string_view name, op_class kind, std::int64_t ns) {
         all.add({1, ns});
         if (kind != op_class::unknown)
             return;
         unknown_ones.add({1, ns});
-        unknown[name].add({1, ns});
+        entry(name).calls.add({1, ns});
     }
+
+    void note_failure(std::string_view name, std::string why) { entry(name).why = std::move(why); }
 
     void add(op_coverage const& more, std::int64_t times) {
         all.add(more.all, times);
         unknown_ones.add(more.unknown_ones, times);
-        for (auto const& [name, calls] : more.unknown)
-            unknown[name].add(calls, times);
-        failures.insert(more.failures.begin(), more.failures.end());
+        for (auto const& one : more.unknown) {
+            auto& mine = entry(one.name);
+            mine.calls.add(one.calls, times);
+            mine.why = one.why;
+        }
+    }
+
+    /// The entry of that operator, or null.
+    [[nodiscard]] unknown_op const* find(std::string_view name) const noexcept {
+        for (auto const& one : unknown)
+            if (one.name == name)
+                return &one;
+        return nullptr;
+    }
+
+private:
+    [[nodiscard]] unknown_op& entry(std::string_view name) {
+        for (auto& one : unknown)
+            if (one.name == name)
+                return one;
+        unknown.push_back({std::string{name}, {}, {}});
+        return unknown.back();
     }
 };
 

@@ -24,11 +24,12 @@ struct op_info {
 
 namespace ops {
 
-/// One a thread, so that nothing is locked.
+/// One a thread, so that nothing is locked. (A template as `op_watch` is.)
+template<class Info = op_info>
 class op_catalogue {
 public:
     /// Null for a range that a program names itself: it is no operator.
-    [[nodiscard]] op_info const* of(at::RecordFunction const& function) {
+    [[nodiscard]] Info const* of(at::RecordFunction const& function) {
         // the dispatcher keeps the name of an operator for as long as the operator is registered
         auto const known = by_name_.find(function.name());
         if (known != by_name_.end())
@@ -43,13 +44,13 @@ public:
             handle->hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd);
         return &by_name_
                     .emplace(function.name(),
-                             op_info{name->name, *handle, class_of(name->name, *handle),
-                                     formulas::find(name->name), composite})
+                             Info{name->name, *handle, class_of(name->name, *handle),
+                                  formulas::find(name->name), composite})
                     .first->second;
     }
 
 private:
-    std::unordered_map<char const*, op_info> by_name_;
+    std::unordered_map<char const*, Info> by_name_;
 };
 
 }  // namespace ops

@@ -95,7 +95,8 @@ namespace ops {
 /// `op`: with its namespace. What belongs to no family that is known here is unknown, whatever it
 /// does: the library cannot tell an operator of a program's own that multiplies from one that does
 /// not.
-[[nodiscard]] inline op_class class_of(std::string_view op, c10::OperatorHandle const& handle) {
+template<class = void>
+[[nodiscard]] op_class class_of(std::string_view op, c10::OperatorHandle const& handle) {
     if (op.starts_with("c10d::") || op.starts_with("_c10d_functional::") ||
         op.starts_with("profiler::"))
         return op_class::zero_by_design;

@@ -54,20 +54,19 @@ struct op_frame {
     bool failed = false;  ///< threw one
 };
 
-/// Sees operators begin and end while a watch is set on it, from every thread that calls one. Must
-/// not throw.
-class op_observer {
-public:
-    op_observer() = default;
-    op_observer(op_observer const&) = delete;
-    op_observer& operator=(op_observer const&) = delete;
-    virtual ~op_observer() = default;
-
-    /// An operator that is not silent. May set `event`, `accounts`, `amount` and `place`.
-    virtual void begin(op_frame& frame, op_call const& call) noexcept = 0;
-    /// `around`: the frame that called it, or null. May add to its `inside`.
-    virtual void end(op_frame const& frame, op_frame* around,
-                     std::vector<c10::IValue> const& results) noexcept = 0;
+/// What a watch tells of operators, from every thread that calls one. Must not throw.
+///     void begin(op_frame& frame, op_call const& call) noexcept;
+/// of an operator that is not silent; may set `event`, `accounts` and what is for the observer.
+///     void end(op_frame const& frame, op_frame* around, results) noexcept;
+/// with the frame that called it, or null, to whose `inside` it may add, and what the operator
+/// gave, if the watch was asked for results.
+template<class Observer>
+concept op_observer = requires(Observer& observer, op_frame& frame, op_call const& call,
+                               std::vector<c10::IValue> const& results) {
+    { observer.begin(frame, call) }
+    noexcept;
+    { observer.end(frame, &frame, results) }
+    noexcept;
 };
 
 namespace ops {
@@ -85,20 +84,30 @@ struct opened {
 };
 template struct opened<inputs_key, &at::RecordFunction::inputs_>;
 
+template<class Frame = op_frame>
 struct open_frames {
     std::uint64_t watch = 0;
-    std::vector<op_frame> frames;
-    op_catalogue catalogue;
+    std::vector<Frame> frames;
+    op_catalogue<> catalogue;
     bool observing = false;  ///< the observer itself calls operators
 };
 
-[[nodiscard]] inline open_frames& of_this_thread() {
-    thread_local open_frames mine;
+template<class Frame = op_frame>
+[[nodiscard]] open_frames<Frame>& of_this_thread() {
+    thread_local open_frames<Frame> mine;
     return mine;
 }
 
+/// Every watch has a number of its own, whatever it tells.
+template<class = void>
+[[nodiscard]] std::uint64_t next_watch() {
+    static std::uint64_t number = 0;
+    return ++number;
+}
+
 /// Whether autocast takes the call apart: it casts the arguments and calls the operator again.
-[[nodiscard]] inline bool is_rewritten(op_info const& op, op_call const& call) {
+template<class = void>
+[[nodiscard]] bool is_rewritten(op_info const& op, op_call const& call) {
     auto const* const first = call.first_tensor();
     if (first == nullptr)
         return false;
@@ -111,11 +120,13 @@ struct open_frames {
 
 }  // namespace ops
 
-/// While it lives, `observer` sees every operator. One at a time in a process.
+/// While it lives, `observer` sees every operator. One at a time in a process. (A template, so that
+/// a file which does not use it does not pay for it.)
+template<op_observer Observer>
 class op_watch {
 public:
-    explicit op_watch(op_observer& observer, bool wants_results = false)
-        : number_{++counter()}, enabled_{true} {
+    explicit op_watch(Observer& observer, bool wants_results = false)
+        : number_{ops::next_watch()}, enabled_{true} {
         state& now = shared();
         now.number.store(number_);
         now.accounting.store(0);
@@ -136,7 +147,7 @@ public:
 
 private:
     struct state {
-        std::atomic<op_observer*> observer{nullptr};
+        std::atomic<Observer*> observer{nullptr};
         std::atomic<std::uint64_t> number{0};
         std::atomic<int> inside{0};
         /// Operators that account for what they call, and were not called by a parallel region.
@@ -146,11 +157,6 @@ private:
         static state one;
         return one;
     }
-    static std::uint64_t& counter() {
-        static std::uint64_t one = 0;
-        return one;
-    }
-
     struct visit {
         visit() {
             shared().inside.fetch_add(1);  // first: from here on the observer stays, if it is there
@@ -159,7 +165,7 @@ private:
         ~visit() { shared().inside.fetch_sub(1); }
         visit(visit const&) = delete;
         visit& operator=(visit const&) = delete;
-        op_observer* observer = nullptr;
+        Observer* observer = nullptr;
     };
 
     static std::unique_ptr<at::ObserverContext> on_begin(at::RecordFunction const& function) {
@@ -186,8 +192,8 @@ private:
         return nullptr;
     }
 
-    static void begin(ops::open_frames& mine, op_frame& frame, at::RecordFunction const& function,
-                      op_observer& observer) {
+    static void begin(ops::open_frames<>& mine, op_frame& frame, at::RecordFunction const& function,
+                      Observer& observer) {
         frame.op = mine.catalogue.of(function);
         if (frame.op == nullptr)
             return;

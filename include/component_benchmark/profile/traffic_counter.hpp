@@ -6,7 +6,6 @@
 #include <component_benchmark/profile/op_traffic.hpp>
 
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -18,17 +17,18 @@ namespace component_benchmark {
 struct traffic_tally {
     std::int64_t forward = 0;
     std::int64_t backward = 0;
-    std::map<std::string, std::string> failures;  ///< why, by operator
+    std::string failures;  ///< "aten::op (why)" for each, once
 };
 
 /// Counts while a watch that wants results is set on it.
-class traffic_counter final : public op_observer {
+template<class Tally = traffic_tally>
+class basic_traffic_counter {
 public:
     void in_backward(bool is) noexcept { in_backward_ = is; }
 
-    [[nodiscard]] traffic_tally take() { return std::exchange(tally_, {}); }
+    [[nodiscard]] Tally take() { return std::exchange(tally_, {}); }
 
-    void begin(op_frame& frame, op_call const& call) noexcept override {
+    void begin(op_frame& frame, op_call const& call) noexcept {
         if (!frame.event)
             return;
         frame.accounts = true;  // temporaries of an operator are its own affair
@@ -42,8 +42,7 @@ public:
         }
     }
 
-    void end(op_frame const& frame, op_frame*,
-             std::vector<c10::IValue> const& results) noexcept override {
+    void end(op_frame const& frame, op_frame*, std::vector<c10::IValue> const& results) noexcept {
         if (!frame.event || frame.failed)
             return;
         try {
@@ -61,14 +60,18 @@ private:
     void fail(op_info const& op) noexcept {
         try {
             std::lock_guard const lock{mutex_};
-            tally_.failures[op.name] = current_failure();
+            auto const sentence = op.name + " (" + current_failure() + ")";
+            if (tally_.failures.find(sentence) == std::string::npos)
+                tally_.failures += (tally_.failures.empty() ? "" : ", ") + sentence;
         } catch (...) {  // no memory for the sentence
         }
     }
 
     bool in_backward_ = false;
     std::mutex mutex_;
-    traffic_tally tally_;
+    Tally tally_;
 };
+
+using traffic_counter = basic_traffic_counter<>;
 
 }  // namespace component_benchmark

@@ -261,6 +261,6 @@ TEST_CASE("transforms and factorizations by their leading terms") {
     CHECK(count_flops([&] {
               at::linalg_solve_triangular(matrices, ones({2, 6, 3}), true);
           }) == 2 * 36 * 3);
-    auto const unknown = tally_of([&] { at::linalg_svd(matrices, false); }).coverage.unknown;
-    CHECK(unknown.count("aten::_linalg_svd") == 1);
+    auto const found = tally_of([&] { at::linalg_svd(matrices, false); }).coverage;
+    CHECK(found.find("aten::_linalg_svd") != nullptr);
 }

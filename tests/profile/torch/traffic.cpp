@@ -30,8 +30,7 @@ cb::traffic_tally traffic_of(std::function<void()> const& work) {
 /// Bytes, and -1 where those of an operator are not known.
 std::int64_t moved(std::function<void()> const& work) {
     auto const found = traffic_of(work);
-    for (auto const& [op, why] : found.failures)
-        UNSCOPED_INFO(op << ": " << why);
+    UNSCOPED_INFO(found.failures);
     return found.failures.empty() ? found.forward : -1;
 }
 
