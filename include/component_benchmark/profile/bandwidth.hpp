@@ -79,8 +79,8 @@ private:
             if (!one.why_no_backward.empty() &&
                 (why_none.empty() || !costs_nothing(one.why_no_backward)))
                 why_none = one.why_no_backward;
-            if (!one.tally.failures.empty())
-                unknown = one.tally.failures;
+            if (unknown.find(one.tally.failures) == std::string::npos)
+                unknown += (unknown.empty() ? "" : ", ") + one.tally.failures;
             made.by_call.push_back(
                 {"traffic_mb", one.members, static_cast<double>(one.tally.forward) / 1e6, {}});
             if (one.why_no_backward.empty())

@@ -71,7 +71,10 @@ template<std::int64_t Numerator>
 /// A X = B by LU and two triangular solves.
 [[nodiscard]] inline flops_or_nothing solve(op_call const& call) {
     auto const order = call.size_of(0, -1);
-    auto const is_vector = call.shape(1).size() + 1 == call.shape(0).size();
+    auto const of_rows = call.shape(0).slice(0, call.shape(0).size() - 1);
+    auto const is_vector = call.shape(1).size() == 1 || call.shape(1) == of_rows;
+    if (order == 0)
+        return 0;
     auto const sides =
         is_vector ? 1 : product(call.shape(1).slice(call.shape(1).size() - 2)) / order;
     return batch_of(call.shape(0)) * (2 * order * order * order / 3 + 2 * order * order * sides);
@@ -112,6 +115,8 @@ template<std::size_t Matrix, std::size_t Sides, std::int64_t Solves>
 /// (input, dim, normalization, last_dim_size): back to `last_dim_size` real points.
 [[nodiscard]] inline flops_or_nothing inverse_real_fft(op_call const& call) {
     auto lengths = lengths_along(call);
+    if (lengths.empty())
+        return 0;
     auto const last = call[3].toInt();
     auto const half = lengths.back();
     lengths.back() = last;

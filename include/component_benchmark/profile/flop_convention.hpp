@@ -17,7 +17,8 @@ namespace component_benchmark {
 
 /// A convention is a type with these four members. A multiply-add is two floating-point operations,
 /// but for `macs`, which counts it as one. Bias, activations, norms, softmax, dropout, copies and
-/// lookups of embeddings are 0 in all of them.
+/// lookups of embeddings are 0 in all of them. A product of complex numbers counts like one of real
+/// ones, as in PyTorch.
 struct strict_pytorch {
     static constexpr std::string_view name = "strict_pytorch";
     /// Also counts matrix work that PyTorch's FlopCounterMode has no formula for.

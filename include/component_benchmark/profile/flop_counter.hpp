@@ -60,13 +60,20 @@ public:
 
     void end(op_frame const& frame, op_frame* around, std::vector<c10::IValue> const&) noexcept {
         auto const counted = frame.accounts && frame.amount != no_amount;
-        if (around != nullptr)
-            around->counted_inside = around->counted_inside || counted || frame.counted_inside;
-        // an operator of a library's own that calls no other is no composite
-        auto const opaque = frame.op->composite && !frame.events_inside && !frame.within &&
+        if (counted && !frame.failed)
+            add(frame.amount, frame.place);
+        auto const kind = kind_of(frame, counted);
+        // an operator of a library's own that calls none which calculates is no composite
+        auto const opaque = frame.op->composite && !frame.inside.calculates && !counted &&
                             !frame.rewritten && !frame.op->name.starts_with("aten::");
-        if (frame.event || opaque)
-            settle(frame, counted, steady_nanoseconds());
+        if (around != nullptr) {
+            around->inside.add(frame.inside);
+            if (counted || opaque || !(frame.op->composite || frame.rewritten))
+                around->inside.add(
+                    {counted, kind != op_class::zero_by_design, kind == op_class::unknown});
+        }
+        if (frame.event || (opaque && !frame.within))
+            settle(frame, kind, steady_nanoseconds());
     }
 
 private:
@@ -77,8 +84,8 @@ private:
         if (found) {
             frame.accounts = true;
             frame.amount = *found;
+            frame.place = format_of(call, units_of(*frame.op));
             frame.event = !frame.within;
-            add(*found, call, units_of(*frame.op));
         } else if (frame.event && !rules_.all_matrix_work) {
             frame.accounts = true;  // the counter of PyTorch does not see what an operator calls
             frame.amount = no_amount;
@@ -93,7 +100,7 @@ private:
             if (one.op == op.name)
                 return checked(op, one.count(call));
         if (op.formula != nullptr && (rules_.all_matrix_work || op.formula->in_pytorch))
-            return op.formula->count(call, rules_.causal);
+            return call.has_nested() ? std::nullopt : op.formula->count(call, rules_.causal);
         if (rules_.elements && frame.event)
             return element_work(call);
         return {};
@@ -127,20 +134,13 @@ private:
     [[nodiscard]] static std::int64_t elements_of_broadcast(op_call const& call) {
         if (!call.has_tensor(0) || !call.has_tensor(1))
             return call.tensor(0).numel();
-        auto sizes = call.shape(0).vec();
-        auto const other = call.shape(1);
-        if (sizes.size() < other.size())
-            sizes.insert(sizes.begin(), other.size() - sizes.size(), 1);
-        for (std::size_t back = 1; back <= other.size(); ++back) {
-            auto& mine = sizes[sizes.size() - back];
-            mine = mine == 1 ? other[other.size() - back] : mine;
-        }
-        return formulas::product(sizes);
+        return formulas::product(formulas::broadcast(call.shape(0).vec(), call.shape(1)));
     }
 
     /// Elements that a sum over some dimensions, or all, leaves.
     [[nodiscard]] static std::int64_t elements_of_sum(op_call const& call) {
-        if (call.size() < 2 || !call[1].isIntList() || call[1].toIntVector().empty())
+        if (call.size() < 2 || !call[1].isIntList() || call[1].toIntVector().empty() ||
+            call.shape(0).empty())
             return 1;
         auto left = call.tensor(0).numel();
         for (auto const dimension : call[1].toIntVector())
@@ -156,8 +156,7 @@ private:
         return op.formula != nullptr ? op.formula->units : unit_use::matmul;
     }
 
-    void add(std::int64_t flops, op_call const& call, unit_use units) {
-        auto const place = format_of(call, units);
+    void add(std::int64_t flops, std::size_t place) noexcept {
         auto const again = in_backward_ && at::GradMode::is_enabled();
         std::lock_guard const lock{mutex_};
         auto& amounts = again ? tally_.recomputed : in_backward_ ? tally_.backward : tally_.forward;
@@ -166,21 +165,24 @@ private:
 
     /// Of the first tensor: operators that multiply want one type for all operands.
     [[nodiscard]] static std::size_t format_of(op_call const& call, unit_use units) {
-        for (std::size_t position = 0; position < call.size(); ++position) {
-            auto const* first = call.has_tensor(position) ? &call.tensor(position) : nullptr;
-            if (first == nullptr)
-                continue;
-            auto const format =
-                dispatched_format(first->scalar_type(), first->device().type(), units);
-            return format ? static_cast<std::size_t>(*format) : flop_amounts::other;
-        }
-        return flop_amounts::other;
+        auto const* const first = call.first_tensor();
+        if (first == nullptr)
+            return flop_amounts::other;
+        auto const format = dispatched_format(first->scalar_type(), first->device().type(), units);
+        return format ? static_cast<std::size_t>(*format) : flop_amounts::other;
     }
 
-    void settle(op_frame const& frame, bool counted, std::int64_t now) noexcept {
-        auto kind = counted || frame.counted_inside ? op_class::counted : frame.op->kind;
+    [[nodiscard]] op_class kind_of(op_frame const& frame, bool counted) const noexcept {
         if (frame.op->formula != nullptr && !rules_.all_matrix_work)
-            kind = op_class::zero_by_design;  // of the convention, where PyTorch has no formula
+            return op_class::zero_by_design;  // of the convention, where PyTorch has no formula
+        if (counted)
+            return op_class::counted;
+        if (frame.inside.counted)  // the rest of its work may be more than what it called
+            return frame.inside.unknown ? op_class::unknown : op_class::counted;
+        return frame.op->kind;
+    }
+
+    void settle(op_frame const& frame, op_class kind, std::int64_t now) noexcept {
         try {
             std::lock_guard const lock{mutex_};
             tally_.coverage.note(frame.op->name, kind,

@@ -24,6 +24,18 @@ using flops_or_nothing = std::optional<std::int64_t>;
     return all;
 }
 
+/// Sizes that two shapes are broadcast to.
+[[nodiscard]] inline std::vector<std::int64_t> broadcast(std::vector<std::int64_t> sizes,
+                                                         c10::IntArrayRef other) {
+    if (sizes.size() < other.size())
+        sizes.insert(sizes.begin(), other.size() - sizes.size(), 1);
+    for (std::size_t back = 1; back <= other.size(); ++back) {
+        auto& mine = sizes[sizes.size() - back];
+        mine = mine == 1 ? other[other.size() - back] : mine;
+    }
+    return sizes;
+}
+
 /// A[m, k] B[k, n], where A stands at `First` of the arguments: 2 m n k. A sparse A multiplies once
 /// for each of its stored elements.
 template<std::size_t First>
@@ -96,8 +108,8 @@ template<std::size_t First>
         return {};
     auto const left = call.shape(0);
     auto const right = call.shape(1);
-    auto const batch = (std::max)(product(left.slice(0, left.size() - 2)),
-                                  product(right.slice(0, right.size() - 2)));
+    auto const batch =
+        product(broadcast(left.slice(0, left.size() - 2).vec(), right.slice(0, right.size() - 2)));
     return 2 * batch * call.size_of(0, -2) * call.size_of(1, -2) * call.size_of(0, -1);
 }
 
@@ -119,7 +131,7 @@ template<std::size_t First>
 [[nodiscard]] inline flops_or_nothing convolution(op_call const& call) {
     auto const input = call.shape(0);
     auto const weight = call.shape(1);
-    if (weight.size() < 3)
+    if (weight.size() < 3 || (input.size() != weight.size() && input.size() + 1 != weight.size()))
         return {};
     auto const spatial = weight.size() - 2;
     auto const batched = input.size() == weight.size();
@@ -131,11 +143,13 @@ template<std::size_t First>
         auto const at = [](std::vector<std::int64_t> const& list, std::size_t index) {
             return list.size() == 1 ? list[0] : list.at(index);
         };
-        for (std::size_t index = 0; index < spatial; ++index)
-            places[index] = (places[index] + 2 * at(padding, index) -
-                             at(dilation, index) * (weight[index + 2] - 1) - 1) /
-                                at(stride, index) +
-                            1;
+        for (std::size_t index = 0; index < spatial; ++index) {
+            auto const steps = places[index] + 2 * at(padding, index) -
+                               at(dilation, index) * (weight[index + 2] - 1) - 1;
+            if (steps < 0 || at(stride, index) <= 0)
+                return {};  // the operator will say why
+            places[index] = steps / at(stride, index) + 1;
+        }
     }
     return convolution_of(places, batched ? input[0] : 1, weight);
 }
@@ -156,13 +170,25 @@ template<std::size_t First>
 
 // -- attention
 
-/// Pairs of a query and a key that meet. With `halved`, those that a causal mask leaves, with the
-/// diagonal counted as half: query i of `queries` sees the keys up to i.
-[[nodiscard]] inline std::int64_t pairs_of(std::int64_t queries, std::int64_t keys, bool halved) {
-    if (!halved)
-        return queries * keys;
+/// `from_last`: the last query sees all keys, and not the first query just the first key.
+enum class masked { nothing, from_first, from_last };
+
+/// Twice the pairs of a query and a key that meet: those that a causal mask leaves, with its
+/// diagonal counted as half.
+[[nodiscard]] inline std::int64_t twice_pairs_of(std::int64_t queries, std::int64_t keys,
+                                                 masked how) {
+    if (how == masked::nothing)
+        return 2 * queries * keys;
     auto const square = (std::min)(queries, keys);
-    return square * square / 2 + (queries > keys ? (queries - keys) * keys : 0);
+    auto const seen_by_all = how == masked::from_first
+                                 ? (std::max<std::int64_t>)(0, queries - keys) * keys
+                                 : (std::max<std::int64_t>)(0, keys - queries) * queries;
+    return square * square + 2 * seen_by_all;
+}
+
+[[nodiscard]] constexpr std::int64_t operand_sizes(bool is_backward, std::int64_t query,
+                                                   std::int64_t value) {
+    return is_backward ? 3 * query + 2 * value : query + value;
 }
 
 /// q[b, h, sq, dq], k[b, hk, sk, dq], v[b, hk, sk, dv] at `First` of the arguments. Keys and values
@@ -175,12 +201,10 @@ template<std::size_t First, bool IsBackward, std::size_t Causal>
     if (query.size() < 3)
         return {};
     auto const batch_and_heads = product(query.slice(0, query.size() - 2));
-    auto const causal = halved && call.flag(Causal);
-    auto const pairs = pairs_of(call.size_of(First, -2), call.size_of(First + 1, -2), causal);
-    auto const query_size = call.size_of(First, -1);
-    auto const value_size = call.size_of(First + 2, -1);
-    return 2 * batch_and_heads * pairs *
-           (IsBackward ? 3 * query_size + 2 * value_size : query_size + value_size);
+    auto const how = halved && call.flag(Causal) ? masked::from_first : masked::nothing;
+    return batch_and_heads *
+           twice_pairs_of(call.size_of(First, -2), call.size_of(First + 1, -2), how) *
+           operand_sizes(IsBackward, call.size_of(First, -1), call.size_of(First + 2, -1));
 }
 
 /// Lengths of sequences that lie one behind the other, from their offsets.
@@ -197,26 +221,34 @@ template<std::size_t First, bool IsBackward, std::size_t Causal>
 /// the same formula, added up over the real lengths.
 template<std::size_t First, std::size_t Offsets, bool IsBackward, std::size_t Causal>
 [[nodiscard]] flops_or_nothing jagged_attention(op_call const& call, bool halved) {
-    auto const heads = call.size_of(First, -2);
-    auto const query_size = call.size_of(First, -1);
-    auto const value_size = call.size_of(First + 2, -1);
-    // the efficient kernel has the kind of mask as a number
+    // the efficient kernel has the kind of mask as a number, of which 1 is from the first key
     auto const& mask = call[Causal];
-    auto const causal = halved && (mask.isBool() ? mask.toBool() : mask.toInt() != 0);
+    auto const number = mask.isBool() ? (mask.toBool() ? 2 : 0) : mask.toInt();
+    auto const how = !halved || number == 0 ? masked::nothing
+                     : number == 1          ? masked::from_first
+                                            : masked::from_last;
     std::int64_t pairs = 0;
     if (call.has_tensor(Offsets) && call.has_tensor(Offsets + 1)) {
         auto const queries = lengths_of(call.tensor(Offsets));
         auto const keys = lengths_of(call.tensor(Offsets + 1));
         for (std::size_t one = 0; one < (std::min)(queries.size(), keys.size()); ++one)
-            pairs += pairs_of(queries[one], keys[one], causal);
+            pairs += twice_pairs_of(queries[one], keys[one], how);
     } else {
         if (call.shape(First).size() != 4)
             return {};
         pairs = call.size_of(First, 0) *
-                pairs_of(call.size_of(First, 1), call.size_of(First + 1, 1), causal);
+                twice_pairs_of(call.size_of(First, 1), call.size_of(First + 1, 1), how);
     }
-    return 2 * heads * pairs *
-           (IsBackward ? 3 * query_size + 2 * value_size : query_size + value_size);
+    return call.size_of(First, -2) * pairs *
+           operand_sizes(IsBackward, call.size_of(First, -1), call.size_of(First + 2, -1));
+}
+
+/// cuDNN's: jagged where there are offsets, else q[b, h, s, d].
+template<std::size_t First, std::size_t Offsets, bool IsBackward, std::size_t Causal>
+[[nodiscard]] flops_or_nothing cudnn_attention(op_call const& call, bool halved) {
+    return call.has_tensor(Offsets)
+               ? jagged_attention<First, Offsets, IsBackward, Causal>(call, halved)
+               : attention<First, IsBackward, Causal>(call, halved);
 }
 
 }  // namespace component_benchmark::formulas

@@ -39,6 +39,28 @@ public:
                arguments_[position].toTensor().defined();
     }
 
+    /// The first tensor that is defined, alone or in a list; null where there is none.
+    [[nodiscard]] at::Tensor const* first_tensor() const {
+        for (std::size_t position = 0; position < size(); ++position) {
+            if (has_tensor(position))
+                return &arguments_[position].toTensor();
+            if (!arguments_[position].isList())
+                continue;
+            for (c10::IValue const& one : arguments_[position].toListRef())
+                if (one.isTensor() && one.toTensor().defined())
+                    return &one.toTensor();
+        }
+        return nullptr;
+    }
+
+    /// Whether a tensor is nested: it has no sizes.
+    [[nodiscard]] bool has_nested() const {
+        for (std::size_t position = 0; position < size(); ++position)
+            if (has_tensor(position) && arguments_[position].toTensor().is_nested())
+                return true;
+        return false;
+    }
+
     [[nodiscard]] at::Tensor const& tensor(std::size_t position) const {
         if (!has_tensor(position))
             fail(position, "a tensor");

@@ -80,11 +80,16 @@ namespace ops {
     return among(families, op, true);
 }
 
-/// A result that is the memory of an argument, and not written to.
-[[nodiscard]] inline bool is_view(c10::FunctionSchema const& schema) {
-    return std::any_of(schema.returns().begin(), schema.returns().end(), [](auto const& result) {
-        return result.alias_info() != nullptr && !result.alias_info()->isWrite();
-    });
+/// A result that is the memory of an argument, and not written to; or an argument that is made a
+/// view of itself.
+[[nodiscard]] inline bool is_view(c10::OperatorHandle const& op) {
+    if (!op.hasSchema())
+        return false;
+    auto const& results = op.schema().returns();
+    return op.hasTag(at::Tag::inplace_view) ||
+           std::any_of(results.begin(), results.end(), [](auto const& result) {
+               return result.alias_info() != nullptr && !result.alias_info()->isWrite();
+           });
 }
 
 /// `op`: with its namespace. What belongs to no family that is known here is unknown, whatever it
@@ -95,7 +100,7 @@ template<class = void>
     if (op.starts_with("c10d::") || op.starts_with("_c10d_functional::") ||
         op.starts_with("profiler::"))
         return op_class::zero_by_design;
-    if (handle.hasSchema() && is_view(handle.schema()))
+    if (is_view(handle))
         return op_class::zero_by_design;
     if (op.starts_with("aten::")) {
         op.remove_prefix(6);

@@ -9,15 +9,31 @@
 #include <ATen/autocast_mode.h>
 #include <ATen/record_function.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <iterator>
 #include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace component_benchmark {
+
+/// What an operator called, whether or not that are events.
+struct op_contents {
+    bool counted = false;     ///< FLOPs
+    bool calculates = false;  ///< more than moving values
+    bool unknown = false;
+
+    void add(op_contents const& more) noexcept {
+        counted = counted || more.counted;
+        calculates = calculates || more.calculates;
+        unknown = unknown || more.unknown;
+    }
+};
 
 /// An operator that is being called. An *event* is an operator that does work: the outermost one
 /// that is not made of others. (So the calls that `TorchDispatchMode` of Python sees are events.)
@@ -28,18 +44,22 @@ struct op_frame {
     bool event = false;
     bool rewritten = false;  ///< autocast casts its arguments and calls it again
     bool accounts = false;   ///< what it calls is silent
-    bool events_inside = false;
-    bool counted_inside = false;
+    op_contents inside;
     std::int64_t amount = 0;     ///< for the observer
+    std::size_t place = 0;       ///< for the observer
     bool wants_results = false;  ///< for the observer
     std::int64_t began_ns = 0;
+    at::RecordFunction const* call = nullptr;
+    int unwinding = 0;    ///< exceptions on their way as it began
+    bool failed = false;  ///< threw one
 };
 
 /// What a watch tells of operators, from every thread that calls one. Must not throw.
 ///     void begin(op_frame& frame, op_call const& call) noexcept;
-/// of an operator that is not silent; may set `event`, `accounts`, `amount` and `wants_results`.
+/// of an operator that is not silent; may set `event`, `accounts` and what is for the observer.
 ///     void end(op_frame const& frame, op_frame* around, results) noexcept;
-/// with the frame that called it, or null, and what it gave, if the watch was asked for results.
+/// with the frame that called it, or null, to whose `inside` it may add, and what the operator
+/// gave, if the watch was asked for results.
 template<class Observer>
 concept op_observer = requires(Observer& observer, op_frame& frame, op_call const& call,
                                std::vector<c10::IValue> const& results) {
@@ -88,18 +108,14 @@ template<class = void>
 /// Whether autocast takes the call apart: it casts the arguments and calls the operator again.
 template<class = void>
 [[nodiscard]] bool is_rewritten(op_info const& op, op_call const& call) {
-    for (std::size_t position = 0; position < call.size(); ++position) {
-        if (!call.has_tensor(position))
-            continue;
-        auto const device = call.tensor(position).device().type();
-        if (!at::autocast::is_autocast_available(device) ||
-            !at::autocast::is_autocast_enabled(device))
-            return false;
-        auto const key = at::autocast::get_autocast_dispatch_key_from_device_type(device);
-        return !c10::impl::tls_is_dispatch_key_excluded(key) &&
-               op.handle.hasKernelForDispatchKey(key);
-    }
-    return false;
+    auto const* const first = call.first_tensor();
+    if (first == nullptr)
+        return false;
+    auto const device = first->device().type();
+    if (!at::autocast::is_autocast_available(device) || !at::autocast::is_autocast_enabled(device))
+        return false;
+    auto const key = at::autocast::get_autocast_dispatch_key_from_device_type(device);
+    return !c10::impl::tls_is_dispatch_key_excluded(key) && op.handle.hasKernelForDispatchKey(key);
 }
 
 }  // namespace ops
@@ -142,11 +158,14 @@ private:
         return one;
     }
     struct visit {
-        visit() { shared().inside.fetch_add(1); }
+        visit() {
+            shared().inside.fetch_add(1);  // first: from here on the observer stays, if it is there
+            observer = shared().observer.load();
+        }
         ~visit() { shared().inside.fetch_sub(1); }
         visit(visit const&) = delete;
         visit& operator=(visit const&) = delete;
-        Observer* observer = shared().observer.load();
+        Observer* observer = nullptr;
     };
 
     static std::unique_ptr<at::ObserverContext> on_begin(at::RecordFunction const& function) {
@@ -159,6 +178,8 @@ private:
             mine.frames.clear();
         }
         op_frame frame;
+        frame.call = &function;
+        frame.unwinding = std::uncaught_exceptions();
         if (!mine.frames.empty()) {
             frame.silent = mine.frames.back().silent || mine.frames.back().accounts;
             frame.within = mine.frames.back().within || mine.frames.back().event;
@@ -184,7 +205,7 @@ private:
         mine.observing = false;
         if (frame.accounts && !at::in_parallel_region())
             shared().accounting.fetch_add(1);
-        frame.began_ns = frame.event ? steady_nanoseconds() : 0;
+        frame.began_ns = frame.within ? 0 : steady_nanoseconds();
     }
 
     static void on_end(at::RecordFunction const& function, at::ObserverContext*) {
@@ -193,18 +214,21 @@ private:
         if (now.observer == nullptr || mine.observing || mine.frames.empty() ||
             mine.watch != shared().number.load())
             return;
-        auto const frame = mine.frames.back();
-        mine.frames.pop_back();
+        auto const mine_is = [&](op_frame const& one) { return one.call == &function; };
+        auto const found = std::find_if(mine.frames.rbegin(), mine.frames.rend(), mine_is);
+        if (found == mine.frames.rend())
+            return;  // it began on another thread, or before the watch
+        auto frame = *found;
+        frame.failed = std::uncaught_exceptions() > frame.unwinding;
+        mine.frames.erase(std::prev(found.base()), mine.frames.end());
         if (frame.silent)
             return;
         auto* const around = mine.frames.empty() ? nullptr : &mine.frames.back();
-        if (around != nullptr)
-            around->events_inside = around->events_inside || frame.event || frame.events_inside;
         if (frame.accounts && !at::in_parallel_region())
             shared().accounting.fetch_sub(1);
         if (frame.op == nullptr) {
             if (around != nullptr)
-                around->counted_inside = around->counted_inside || frame.counted_inside;
+                around->inside.add(frame.inside);
             return;
         }
         mine.observing = true;

@@ -35,21 +35,20 @@ public:
         try {
             if (ops::moves_nothing(*frame.op))
                 return;
-            auto const read = ops::op_traffic::of_arguments(*frame.op, call);
-            frame.amount = read.bytes;
-            frame.wants_results = !read.writes_arguments;
+            frame.amount = ops::op_traffic::of_arguments(*frame.op, call).bytes;
+            frame.wants_results = true;
         } catch (...) {
             fail(*frame.op);
         }
     }
 
     void end(op_frame const& frame, op_frame*, std::vector<c10::IValue> const& results) noexcept {
-        if (!frame.event)
+        if (!frame.event || frame.failed)
             return;
         try {
             ops::op_traffic written;
             if (frame.wants_results)
-                written.add_results(results);
+                written.add_results(*frame.op, results);
             std::lock_guard const lock{mutex_};
             (in_backward_ ? tally_.backward : tally_.forward) += frame.amount + written.bytes;
         } catch (...) {
