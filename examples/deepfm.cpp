@@ -52,7 +52,9 @@ std::vector<cb::filter> filters_of(std::vector<std::string> const& paths) {
 // What is measured and where it goes: this is all a program writes to be profiled.
 auto make_pipeline(settings const& wishes) {
     return cb::pipeline{
-        cb::preprocessors{}, cb::profilers{cb::model_size{}, cb::latency{}},
+        cb::preprocessors{},
+        cb::profilers{cb::model_size{}, cb::latency{}, cb::flops{}, cb::throughput{}, cb::mfu{},
+                      cb::bandwidth{}, cb::roofline{}},
         cb::sinks{cb::json{wishes.json}},
         cb::options{.depth = wishes.depth,
                     .include = filters_of(wishes.include),

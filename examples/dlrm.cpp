@@ -39,7 +39,9 @@ bool profile(settings const& wishes) {
         return at::binary_cross_entropy_with_logits(logits, labels);
     };
     auto pipeline =
-        cb::pipeline{cb::preprocessors{}, cb::profilers{cb::model_size{}, cb::latency{}},
+        cb::pipeline{cb::preprocessors{},
+                     cb::profilers{cb::model_size{}, cb::latency{}, cb::flops{}, cb::throughput{},
+                                   cb::mfu{}, cb::bandwidth{}, cb::roofline{}},
                      cb::sinks{cb::json{wishes.json}}};
     return show_report(pipeline.run(cb::provide(model, batch.dense, batch.sparse).loss(loss)));
 }

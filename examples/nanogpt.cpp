@@ -42,7 +42,9 @@ bool profile(settings const& wishes) {
         return output.loss.defined() ? output.loss : output.logits.sum();
     };
     auto pipeline =
-        cb::pipeline{cb::preprocessors{}, cb::profilers{cb::model_size{}, cb::latency{}},
+        cb::pipeline{cb::preprocessors{},
+                     cb::profilers{cb::model_size{}, cb::latency{}, cb::flops{}, cb::throughput{},
+                                   cb::mfu{}, cb::bandwidth{}, cb::roofline{}},
                      cb::sinks{cb::json{wishes.json}}};
     return show_report(pipeline.run(cb::provide(model, batch.idx, targets).loss(loss)));
 }

@@ -1,6 +1,7 @@
 // What follows from FLOPs, bytes, times and peaks, without torch: the numbers are given.
 #include "support/catch2.hpp"
 #include "support/fake_model.hpp"
+#include <component_benchmark/device/known_peaks.hpp>
 #include <component_benchmark/pipeline/pipeline.hpp>
 #include <component_benchmark/profile/bandwidth_result.hpp>
 #include <component_benchmark/profile/flop_result.hpp>
@@ -35,7 +36,7 @@ struct fake_device {
             found.set(cb::number_format::bf16, {100.0, cb::peak_source::datasheet});
         if (wanted.bandwidth)
             found.bandwidth = cb::bandwidth_peak{100.0, cb::peak_source::measured};
-        cb::peaks::apply(found, overrides, {});
+        cb::peaks::apply(found, overrides, cb::peak_overrides{});
         return found;
     }
     static std::int64_t cache_bytes(cb::device_peaks const&) { return 1'000'000; }

@@ -53,7 +53,7 @@ private:
     void* start_;
 };
 
-inline constexpr std::int64_t mebibyte = 1024 * 1024;
+inline constexpr std::int64_t mebibyte = std::int64_t{1024} * 1024;
 
 /// How long each of the three arrays may be: four times the last-level cache, since what fits into
 /// caches does not measure memory, but no more than 512 MiB, and than a quarter of what is to spare
@@ -158,7 +158,7 @@ template<class Peak = measured_peak>
     quiet const unseen;
     auto const threads = at::get_num_threads();
     auto const size = size_of_arrays(cache, spare);
-    basic_shared_out<> arrays{(std::max)(size, threads * 2 * mebibyte), threads};
+    basic_shared_out<> arrays{(std::max)(size, std::int64_t{2} * threads * mebibyte), threads};
     if (size == 0 || !arrays)
         return {std::nullopt, "bandwidth is not measured: there is no memory to spare for it"};
     arrays.touch(0.3);

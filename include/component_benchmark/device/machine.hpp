@@ -82,7 +82,7 @@ namespace component_benchmark::machine {
             return total;
     }
     auto const third = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
-    constexpr std::int64_t usual = 32 * 1024 * 1024;
+    constexpr std::int64_t usual = std::int64_t{32} * 1024 * 1024;
     return third > 0 ? third : usual;
 }
 

@@ -9,9 +9,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace component_benchmark {
-
-namespace ops {
+namespace component_benchmark::ops {
 
 /// Whether a name is among `words`, which spaces part, or, if they are beginnings of names, begins
 /// as one of them.
@@ -116,5 +114,4 @@ template<class = void>
                : op_class::unknown;
 }
 
-}  // namespace ops
-}  // namespace component_benchmark
+}  // namespace component_benchmark::ops

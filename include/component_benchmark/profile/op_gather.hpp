@@ -97,7 +97,7 @@ public:
         for (std::int64_t one = dimension; one < dimension + dimensions; ++one)
             indexed_ *= table_->dim() > one ? table_->size(one) : 1;
         if (is_mask && !indices.is_meta()) {
-            std::int64_t const chosen = at::count_nonzero(indices).item<std::int64_t>();
+            auto const chosen = at::count_nonzero(indices).item<std::int64_t>();
             shape_ = formulas::broadcast(shape_, {chosen});
         } else {
             shape_ = formulas::broadcast(shape_, indices.sizes());

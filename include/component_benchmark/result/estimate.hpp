@@ -12,9 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace component_benchmark {
-
-namespace detail {
+namespace component_benchmark::detail {
 
 column* mutable_column(a_document auto& report, std::string_view id) {
     return const_cast<column*>(report.find(id));
@@ -190,6 +188,4 @@ struct call_tree {
     return as_stored(values, std::move(made));
 }
 
-}  // namespace detail
-
-}  // namespace component_benchmark
+}  // namespace component_benchmark::detail

@@ -1,0 +1,164 @@
+// FLOPs of whole models, module by module, as the Python originals have them.
+#include "examples/oracle.hpp"
+#include "models/deepfm_shapes.hpp"
+#include "models/dlrm_dcn.hpp"
+#include "models/dlrm_shapes.hpp"
+#include "models/gpt_shapes.hpp"
+#include "support/catch2.hpp"
+#include <component_benchmark/component_benchmark.hpp>
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace cb = component_benchmark;
+using models::nanogpt::attention_kind;
+
+namespace {
+
+/// No argument requires a gradient, as for the first module of a model.
+struct detached {
+    static constexpr char const* name = "detached";
+    struct guard {};
+    template<class Component>
+    guard apply(Component& one) {
+        one.each_argument([](at::Tensor& argument) { argument = argument.detach(); });
+        return {};
+    }
+};
+
+template<class Convention, class Preprocessors, class Provider>
+auto counted(Preprocessors preprocessors, Provider&& provider) {
+    auto pipeline = cb::pipeline{std::move(preprocessors),
+                                 cb::profilers{cb::flops_with<Convention>{}}, cb::sinks{}};
+    return pipeline.run(std::forward<Provider>(provider));
+}
+
+std::int64_t value_or_zero(auto const& metric) {
+    CHECK((metric.has_value() || cb::costs_nothing(metric.why())));
+    return metric.value_or(0);
+}
+
+/// Each module that is called, alone on what it was called with.
+template<class Provide>
+void check_modules(std::string const& model, Provide provide) {
+    auto const plain = counted<cb::strict_pytorch>(cb::preprocessors{}, provide());
+    auto const cut = counted<cb::strict_pytorch>(cb::preprocessors{detached{}}, provide());
+    for (auto const& expected : test_support::oracle_rows(model)) {
+        if (expected.at("calls").get<std::int64_t>() == 0)
+            continue;
+        auto const path = expected.at("path").get<std::string>();
+        INFO(model << " '" << path << "'");
+        using flops = cb::flops_with<cb::strict_pytorch>;
+        auto const found = plain[path].template get<flops>();
+        CHECK(found.flops_fwd.value() == expected.at("iso_fwd").get<std::int64_t>());
+        CHECK(found.flops_fwd.value() + value_or_zero(found.flops_bwd) ==
+              expected.at("iso_fwdbwd").get<std::int64_t>());
+        auto const without = cut[path].template get<flops>();
+        CHECK(without.flops_fwd.value() + value_or_zero(without.flops_bwd) ==
+              expected.at("iso_fwdbwd_detached").get<std::int64_t>());
+        CHECK(found.covered_calls_pct.value() == 100.0);
+    }
+}
+
+auto gpt(attention_kind attention) {
+    auto shape = models::nanogpt::gpt_shape_named("tiny");
+    shape.config.attention = attention;
+    return std::pair{models::nanogpt::make_model(shape), models::nanogpt::make_batch(shape)};
+}
+
+auto const the_loss = [](models::nanogpt::gpt_output const& output) { return output.loss; };
+
+}  // namespace
+
+TEST_CASE("DeepFM's modules have the FLOPs of torchrec's") {
+    for (char const* name : {"unit", "cpu-small"}) {
+        auto const shape = models::deepfm_shape_named(name);
+        auto model = models::make_model(shape);
+        auto const batch = models::make_batch(shape);
+        check_modules(name == std::string{"unit"} ? "deepfm_unit" : "deepfm_small",
+                      [&] { return cb::provide(model, batch.dense, batch.sparse); });
+    }
+}
+
+TEST_CASE("DLRM's modules have the FLOPs of torchrec's") {
+    using models::dlrm::interaction;
+    auto const shape = models::dlrm::dlrm_shape_named("small");
+    auto const batch = models::dlrm::make_batch(shape);
+    auto model = models::dlrm::make_model(shape, interaction::dot);
+    check_modules("dlrm_small", [&] { return cb::provide(model, batch.dense, batch.sparse); });
+
+    auto dcn = models::dlrm::make_model(shape, interaction::dcn);
+    auto const report = counted<cb::strict_pytorch>(cb::preprocessors{},
+                                                    cb::provide(dcn, batch.dense, batch.sparse));
+    auto const root = report[""].get<cb::flops_with<cb::strict_pytorch>>();
+    CHECK(root.flops_fwd.value() == 1'529'856);
+    CHECK(root.flops_fwd_bwd.value() == 4'536'320);
+    // 4 B N r a layer
+    CHECK(report["inter_arch.crossnet"]["flops_fwd"].number() == 2.0 * 4 * 32 * 9 * 16 * 16);
+}
+
+TEST_CASE("nanoGPT's modules have the FLOPs of the original") {
+    auto [fused, batch] = gpt(attention_kind::fused);
+    check_modules("gpt_tiny_targets_sdpa", [&, &model = fused, &given = batch] {
+        return cb::provide(model, given.idx, given.targets).loss(the_loss);
+    });
+    auto [manual, other] = gpt(attention_kind::manual);
+    check_modules("gpt_tiny_targets_manual", [&, &model = manual, &given = other] {
+        return cb::provide(model, given.idx, given.targets).loss(the_loss);
+    });
+}
+
+TEST_CASE("strict counts attention on the CPU, which PyTorch's counter leaves out") {
+    auto [model, batch] = gpt(attention_kind::fused);
+    auto const report = counted<cb::strict>(
+        cb::preprocessors{}, cb::provide(model, batch.idx, batch.targets).loss(the_loss));
+    auto const root = report[""].get<cb::flops>();
+    CHECK(root.flops_fwd.value() == 2'097'152);
+    CHECK(root.flops_fwd_bwd.value() == 6'422'528);  // the backward makes the scores again
+    auto const macs = counted<cb::macs>(
+        cb::preprocessors{}, cb::provide(model, batch.idx, batch.targets).loss(the_loss));
+    CHECK(macs[""]["flops_fwd"].number() == 1'048'576.0);
+    CHECK(report["transformer.h.0.attn"]["flops_fwd"].number() == 393'216.0);
+
+    auto const last =
+        counted<cb::strict>(cb::preprocessors{}, cb::provide(model, batch.idx, torch::Tensor{}));
+    CHECK(last[""]["flops_fwd"].number() == 1'843'200.0);  // the head sees the last position
+    CHECK(last["lm_head"]["flops_fwd"].number() == 8'192.0);
+}
+
+TEST_CASE("elementwise gives FM work and ReLU none, as in the paper") {
+    auto const shape = models::deepfm_shape_named("cpu-small");
+    auto model = models::make_model(shape);
+    auto const batch = models::make_batch(shape);
+    auto const report = counted<cb::elementwise>(cb::preprocessors{},
+                                                 cb::provide(model, batch.dense, batch.sparse));
+    auto const flops_of = [&](char const* path) { return report[path]["flops_fwd"].number(); };
+    auto const elements = 32.0 * 5 * 32;  // B (F + 1) D
+    CHECK(flops_of("inter_arch.fm") > 2.9 * elements);
+    CHECK(flops_of("inter_arch.fm") < 3.1 * elements);
+    CHECK(flops_of("dense_arch.model.1") == 0.0);
+    CHECK(flops_of("inter_arch.deep_fm.dense_module.1") == 0.0);
+}
+
+TEST_CASE("rows add up: the parts of a model are its whole") {
+    auto [model, batch] = gpt(attention_kind::manual);
+    auto const report = counted<cb::strict>(
+        cb::preprocessors{}, cb::provide(model, batch.idx, batch.targets).loss(the_loss));
+    auto const& nodes = report.document().nodes;
+    for (std::size_t row = 0; row < nodes.size(); ++row) {
+        if (nodes[row].path.ends_with("attn"))
+            continue;  // the products of attention are its own
+        double parts = 0.0;
+        bool any = false;
+        for (auto next = row + 1; next < nodes[row].end; next = nodes[next].end) {
+            parts += report[nodes[next].path]["flops_fwd"].number();
+            any = true;
+        }
+        INFO("'" << nodes[row].path << "'");
+        if (any)
+            CHECK(report[nodes[row].path]["flops_fwd"].number() == parts);
+    }
+}
