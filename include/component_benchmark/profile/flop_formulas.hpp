@@ -148,7 +148,7 @@ template<class = void>
 }
 
 /// Throws `error` when two formulas are for one operator, or one of them is for none.
-template<class Formulas>
+template<class Formulas = std::vector<flop_formula>>
 void check(Formulas const& own) {
     for (std::size_t index = 0; index < own.size(); ++index) {
         auto const& one = own[index];
