@@ -1,5 +1,6 @@
 // What follows from FLOPs, bytes, times and peaks, without torch: the numbers are given.
 #include "support/catch2.hpp"
+#include "support/environment_variable.hpp"
 #include "support/fake_model.hpp"
 #include <component_benchmark/device/known_peaks.hpp>
 #include <component_benchmark/pipeline/pipeline.hpp>
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,9 +75,15 @@ struct given_traffic {
 
     template<class Component>
     [[nodiscard]] result profile(Component& one) const {
+        if (one.calls().empty())
+            throw std::runtime_error{one.why_no_calls()};
         result made;
         auto const known = megabytes.find(one.path());
         double const moved = known == megabytes.end() ? 0.0 : known->second;
+        if (moved < 0.0) {
+            made.traffic_mb = decltype(made.traffic_mb)::unavailable("not known for mylib::lookup");
+            return made;
+        }
         made.traffic_mb = moved;
         for (auto& group : one.calls())
             made.by_call.push_back({"traffic_mb", group.members(), moved, {}});
@@ -261,4 +269,99 @@ TEST_CASE("a peak that is no positive number is refused by its name") {
         CHECK_THROWS_WITH(profiled(tally(cb::number_format::fp32, 1e9),
                                    {.peaks = {.tflops = {{"bf16", wrong}}, .bandwidth_gbps = {}}}),
                           Contains("bf16"));
+}
+
+TEST_CASE("the parent of a part that is not known is a lower bound, not a zero") {
+    fake::model model;
+    auto const root = static_cast<std::ptrdiff_t>(model.add(cb::node::none, "", 0));
+    model.add(root, "known", 1, 1'000'000, 0);
+    model.add(root, "opaque", 1, 1'000'000, 0);
+    cb::flop_tally unknown;
+    unknown.coverage.note("mylib::fused", cb::op_class::unknown, 100);
+    auto pipeline = cb::pipeline{
+        cb::preprocessors{},
+        cb::profilers{
+            cb::latency{.warmup = 0, .samples = 3, .clock = &fake::clock},
+            given_flops{{{"known", tally(cb::number_format::fp32, 1e9)}, {"opaque", unknown}}},
+            given_traffic{{{"known", 10.0}, {"opaque", -1.0}}}, roofline{}},
+        cb::sinks{}};
+    auto const report = pipeline.run(fake::provider{model});
+    CHECK(report[""]["flops_fwd"].number() == 1e9);
+    CHECK_THAT(report[""]["flops_fwd"].why, Contains("lower bound"));
+    CHECK_FALSE(report["opaque"]["flops_fwd"].has_value());
+    auto const roof = report["opaque"].get<roofline>();
+    CHECK_FALSE(roof.memory_roof_ms.has_value());
+    CHECK_FALSE(roof.bound.has_value());
+    CHECK_FALSE(roof.intensity.has_value());
+    CHECK_THAT(roof.memory_roof_ms.why(), Contains("mylib::lookup"));
+    CHECK_THAT(report[""]["memory_roof_ms"].why, Contains("lower bound"));
+}
+
+TEST_CASE("what only the backward does not know leaves the forward exact") {
+    auto what = tally(cb::number_format::fp32, 1e9, 2e9);
+    what.coverage_bwd.note("mylib::fused_backward", cb::op_class::unknown, 100);
+    auto const report = profiled(what);
+    auto const found = report[""].get<given_flops>();
+    CHECK(found.flops_fwd.why().empty());
+    CHECK_THAT(found.flops_bwd.why(), Contains("mylib::fused_backward"));
+    CHECK_THAT(found.flops_fwd_bwd.why(), Contains("lower bound"));
+}
+
+TEST_CASE("a call that needs no gradient costs its forward") {
+    fake::model model;
+    model.add(cb::node::none, "", 2, 1'000'000, 2'000'000);
+    auto& groups = model.components[0].groups;
+    groups.clear();
+    groups.push_back(fake::group(1'000'000, 2'000'000, {0}));
+    groups.push_back(fake::group(1'000'000, 0, {1}));
+    auto pipeline = cb::pipeline{
+        cb::preprocessors{},
+        cb::profilers{cb::latency{.warmup = 0, .samples = 3, .clock = &fake::clock}}, cb::sinks{}};
+    auto const times = pipeline.run(fake::provider{model})[""].get<cb::latency>();
+    CHECK(times.latency_ms.value() == Approx(1.0));
+    CHECK(times.latency_bwd_ms.value() == Approx(1.0));
+    CHECK(times.latency_fwd_bwd_ms.value() == Approx(2.0));  // 3 and 1
+}
+
+TEST_CASE("a mean over parts weighs what it is the mean of") {
+    fake::model model;
+    auto const root = static_cast<std::ptrdiff_t>(model.add(cb::node::none, "", 0));
+    auto const a = static_cast<std::ptrdiff_t>(model.add(root, "a", 0));
+    model.add(a, "x", 1, 1'000'000, 0);
+    model.add(a, "y", 1, 9'000'000, 0);
+    model.add(root, "b", 1, 10'000'000, 0);
+    cb::flop_tally unknown;
+    unknown.coverage.note("mylib::fused", cb::op_class::unknown, 100);
+    auto pipeline =
+        cb::pipeline{cb::preprocessors{},
+                     cb::profilers{cb::latency{.warmup = 0, .samples = 3, .clock = &fake::clock},
+                                   given_flops{{{"a.x", tally(cb::number_format::fp32, 1e9)},
+                                                {"a.y", unknown},
+                                                {"b", tally(cb::number_format::fp32, 50e9)}}},
+                                   mfu{}},
+                     cb::sinks{}};
+    auto const report = pipeline.run(fake::provider{model});
+    CHECK(report["a"]["mfu_pct"].number() == Approx(10.0));
+    CHECK(report[""]["mfu_pct"].number() == Approx((10.0 * 1 + 50.0 * 10) / 11));
+    CHECK_THAT(report["a"]["mfu_pct"].why, Contains("those of its children that have a value"));
+}
+
+TEST_CASE("a peak in the environment that is nonsense is refused before anything is measured") {
+    cb::test::environment_variable const wrong{cb::peaks::tflops_variable, "bf16=many"};
+    CHECK_THROWS_WITH(profiled(tally(cb::number_format::fp32, 1e9)), Contains("bf16=many"));
+}
+
+TEST_CASE("shares of self time are the whole") {
+    fake::model model;
+    auto const root = static_cast<std::ptrdiff_t>(model.add(cb::node::none, "", 1, 9'000'000, 0));
+    auto const a = static_cast<std::ptrdiff_t>(model.add(root, "a", 2, 3'000'000, 0));
+    model.add(a, "b", 2, 1'000'000, 0);
+    auto pipeline = cb::pipeline{
+        cb::preprocessors{},
+        cb::profilers{cb::latency{.warmup = 0, .samples = 3, .clock = &fake::clock}}, cb::sinks{}};
+    auto const report = pipeline.run(fake::provider{model});
+    double shares = 0.0;
+    for (char const* path : {"", "a", "a.b"})
+        shares += 100.0 * report[path]["self_ms"].number() / report[""]["total_ms"].number();
+    CHECK(shares == Approx(100.0));
 }

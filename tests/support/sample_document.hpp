@@ -240,7 +240,8 @@ public:
                     {"rebatch"},
                     {true, {"parameters", "buffers"}, {}, {}},
                     {"the machine is busy: latencies jump to multiples of 8 ms"}};
-    report.facts.conventions = {{"flops", "strict"}, {"mfu", "forward"}};
+    report.facts.conventions = {
+        {"flops", "strict"}, {"flops_per_multiply_add", "2"}, {"mfu", "forward"}};
     report.facts.peaks.name = "Intel(R) Xeon(R) CPU";
     report.facts.peaks.kind = "cpu";
     report.facts.peaks.set(number_format::fp32, {0.0893, peak_source::measured});

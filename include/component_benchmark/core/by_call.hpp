@@ -15,6 +15,7 @@ struct by_call {
     std::vector<std::size_t> calls;  ///< positions among the calls of the report
     double value = 0.0;
     std::vector<double> samples;
+    std::string why = {};  ///< what to know about the value; often empty
 };
 
 /// Reasons for which a call has no backward. Such a call costs nothing, and its parent's number is

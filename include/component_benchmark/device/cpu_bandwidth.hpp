@@ -187,9 +187,12 @@ template<class Peak = measured_peak>
     using cache = detail::cpu_bandwidth_cache<Peak>;
     std::lock_guard<std::mutex> const lock{cache::mutex};
     auto const [place, is_new] = cache::peaks.try_emplace(at::get_num_threads());
-    if (is_new)
+    if (is_new) {
+        constexpr auto usual = 32 * detail::mebibyte;
+        auto const known = machine::last_level_cache();
         place->second =
-            detail::measured_gbps<Peak>(machine::last_level_cache(), machine::memory_to_spare());
+            detail::measured_gbps<Peak>(known > 0 ? known : usual, machine::memory_to_spare());
+    }
     return place->second;
 }
 

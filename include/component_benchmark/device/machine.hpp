@@ -63,8 +63,8 @@ namespace component_benchmark::machine {
     return value_in(text_of(root + "/proc/cpuinfo"), "model name").value_or("cpu");
 }
 
-/// Bytes of all last-level caches together: a processor may have one for a few cores each, and
-/// arrays that threads share out are spread over all of them.
+/// Bytes of all last-level caches together, or 0 where the system does not say: a processor may
+/// have one for a few cores each, and arrays that threads share out are spread over all of them.
 [[nodiscard]] inline std::int64_t last_level_cache(std::string const& root = {}) {
     for (char const* level : {"3", "2"}) {
         std::int64_t total = 0;
@@ -82,8 +82,7 @@ namespace component_benchmark::machine {
             return total;
     }
     auto const third = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
-    constexpr std::int64_t usual = std::int64_t{32} * 1024 * 1024;
-    return third > 0 ? third : usual;
+    return third > 0 ? third : 0;
 }
 
 namespace detail {

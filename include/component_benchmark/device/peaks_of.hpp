@@ -12,6 +12,7 @@
 #include <ATen/Parallel.h>
 
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string>
 
@@ -61,10 +62,12 @@ template<class Peaks = device_peaks>
     auto const parts = peaks::parts_of(device);
     Peaks users;
     peaks::apply(users, overrides, environment);
-    auto result = parts.kind == "cpu"
-                      ? detail::measured_peaks(wanted, users)
-                      : peaks::of_accelerator<Peaks>(
-                            parts, {accelerator_driver::cuda(), accelerator_driver::hip()});
+    std::initializer_list<accelerator_driver> const drivers{accelerator_driver::cuda(),
+                                                            accelerator_driver::hip()};
+    auto const has_driver = parts.kind == "cuda" || parts.kind == "hip";
+    auto result = parts.kind == "cpu" ? detail::measured_peaks(wanted, users)
+                  : has_driver        ? peaks::of_accelerator<Peaks>(parts, drivers)
+                                      : peaks::of_accelerator<Peaks>(parts, {});
     peaks::apply(result, overrides, environment);
     peaks::say_what_is_missing(result, wanted);
     return result;

@@ -12,6 +12,9 @@
 namespace at {
 class Tensor;
 }  // namespace at
+namespace c10 {
+struct IValue;
+}  // namespace c10
 
 namespace component_benchmark {
 
@@ -77,7 +80,9 @@ struct sizes {
 struct op_call {
     [[nodiscard]] std::string_view name() const noexcept;
     [[nodiscard]] std::size_t size() const noexcept;
+    [[nodiscard]] c10::IValue const& operator[](std::size_t position) const;
     [[nodiscard]] bool has_tensor(std::size_t position) const;
+    [[nodiscard]] at::Tensor const* first_tensor() const;
     [[nodiscard]] at::Tensor const& tensor(std::size_t position) const;
     [[nodiscard]] off::sizes shape(std::size_t position) const;
     [[nodiscard]] std::int64_t size_of(std::size_t position, std::int64_t dimension) const;

@@ -68,6 +68,7 @@ public:
         filters::check(options_.include, "include");
         filters::check(options_.exclude, "exclude");
         peaks::check(options_.peaks);
+        static_cast<void>(peaks::from_environment());  // throws where it is nonsense
         auto const check_one = [](auto& plugin) {
             if constexpr (requirement::checks_early<std::remove_reference_t<decltype(plugin)>>)
                 plugin.check();

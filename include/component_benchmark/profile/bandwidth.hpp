@@ -81,24 +81,33 @@ private:
                 why_none = one.why_no_backward;
             if (unknown.find(one.tally.failures) == std::string::npos)
                 unknown += (unknown.empty() ? "" : ", ") + one.tally.failures;
-            made.by_call.push_back(
-                {"traffic_mb", one.members, static_cast<double>(one.tally.forward) / 1e6, {}});
+            auto const part = [&](char const* id, std::int64_t bytes) {
+                auto const found = moved(static_cast<double>(bytes), one.tally.failures);
+                if (found.has_value())
+                    made.by_call.push_back({id, one.members, found.value(), {}, found.why()});
+            };
+            part("traffic_mb", one.tally.forward);
             if (one.why_no_backward.empty())
-                made.by_call.push_back({"traffic_bwd_mb",
-                                        one.members,
-                                        static_cast<double>(one.tally.backward) / 1e6,
-                                        {}});
+                part("traffic_bwd_mb", one.tally.backward);
         }
         if (any_backward && costs_nothing(why_none))
             why_none.clear();
-        auto const remark = unknown.empty() ? "" : "lower bound: not known for " + unknown;
-        using megabytes_moved = metric<megabytes, aggregate::sum>;
-        made.traffic_mb = megabytes_moved{forward / all / 1e6}.because(remark);
-        made.traffic_bwd_mb = why_none.empty()
-                                  ? megabytes_moved{backward / all / 1e6}.because(remark)
-                                  : megabytes_moved::unavailable(why_none);
-        rate(made, times.latency_ms, remark);
+        made.traffic_mb = moved(forward / all, unknown);
+        made.traffic_bwd_mb = why_none.empty() ? moved(backward / all, unknown)
+                                               : megabytes_moved::unavailable(why_none);
+        rate(made, times.latency_ms, made.traffic_mb.why());
         return made;
+    }
+
+    using megabytes_moved = metric<megabytes, aggregate::sum>;
+
+    /// `unknown`: operators for which it is not known.
+    [[nodiscard]] static megabytes_moved moved(double bytes, std::string const& unknown) {
+        if (unknown.empty())
+            return bytes / 1e6;
+        if (bytes == 0.0)
+            return megabytes_moved::unavailable("not known for " + unknown);
+        return megabytes_moved{bytes / 1e6}.because("lower bound: not known for " + unknown);
     }
 
     template<class Time>
@@ -107,8 +116,10 @@ private:
         auto& share = made.bw_util_pct;
         using rate_metric = std::remove_reference_t<decltype(rate)>;
         using share_metric = std::remove_reference_t<decltype(share)>;
-        if (!time.has_value() || time.value() <= 0.0) {
-            auto const why = time.has_value() ? "the measured time is 0" : time.why();
+        if (!made.traffic_mb.has_value() || !time.has_value() || time.value() <= 0.0) {
+            auto const why = !made.traffic_mb.has_value() ? made.traffic_mb.why()
+                             : time.has_value()           ? "the measured time is 0"
+                                                          : time.why();
             rate = rate_metric::unavailable(why);
             share = share_metric::unavailable(why);
             return;

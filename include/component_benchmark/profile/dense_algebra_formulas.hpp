@@ -4,6 +4,7 @@
 #include <component_benchmark/profile/matrix_formulas.hpp>
 #include <component_benchmark/profile/op_call.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -66,6 +67,16 @@ template<std::int64_t Numerator>
 [[nodiscard]] flops_or_nothing thirds_of_cube(op_call const& call) {
     auto const order = call.size_of(0, -1);
     return batch_of(call.shape(0)) * Numerator * order * order * order / 3;
+}
+
+/// LU of m x n matrices, with k the smaller size: 2 (m n k - (m + n) k^2 / 2 + k^3 / 3).
+[[nodiscard]] inline flops_or_nothing lu(op_call const& call) {
+    auto const rows = call.size_of(0, -2);
+    auto const columns = call.size_of(0, -1);
+    auto const least = (std::min)(rows, columns);
+    auto const thirds = 6 * rows * columns * least - 3 * (rows + columns) * least * least +
+                        2 * least * least * least;
+    return batch_of(call.shape(0)) * thirds / 3;
 }
 
 /// A X = B by LU and two triangular solves.

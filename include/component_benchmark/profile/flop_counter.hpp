@@ -120,6 +120,9 @@ private:
     /// makes; a sum adds each element that goes in but one for each that comes out.
     [[nodiscard]] static std::optional<std::int64_t> element_work(op_call const& call) {
         auto const op = call.name();
+        if (auto const* const tensor = calculating_tensor(call);
+            tensor == nullptr || !(tensor->is_floating_point() || tensor->is_complex()))
+            return {};  // positions and masks
         for (std::string_view binary : {"aten::add", "aten::sub", "aten::mul", "aten::div"})
             if (op.substr(0, binary.size()) == binary &&
                 (op.size() == binary.size() || op.substr(binary.size()) == "_"))
@@ -164,8 +167,17 @@ private:
     }
 
     /// Of the first tensor: operators that multiply want one type for all operands.
+    /// The first tensor of real or complex numbers, else the first of all, or null.
+    [[nodiscard]] static at::Tensor const* calculating_tensor(op_call const& call) {
+        for (std::size_t position = 0; position < call.size(); ++position)
+            if (call.has_tensor(position) &&
+                (call.tensor(position).is_floating_point() || call.tensor(position).is_complex()))
+                return &call.tensor(position);
+        return call.first_tensor();
+    }
+
     [[nodiscard]] static std::size_t format_of(op_call const& call, unit_use units) {
-        auto const* const first = call.first_tensor();
+        auto const* const first = calculating_tensor(call);
         if (first == nullptr)
             return flop_amounts::other;
         auto const format = dispatched_format(first->scalar_type(), first->device().type(), units);
@@ -173,10 +185,11 @@ private:
     }
 
     [[nodiscard]] op_class kind_of(op_frame const& frame, bool counted) const noexcept {
-        if (frame.op->formula != nullptr && !rules_.all_matrix_work)
-            return op_class::zero_by_design;  // of the convention, where PyTorch has no formula
         if (counted)
             return op_class::counted;
+        if (frame.op->formula != nullptr && !frame.op->formula->in_pytorch &&
+            !rules_.all_matrix_work)
+            return op_class::zero_by_design;  // of the convention, where PyTorch has no formula
         if (frame.inside.counted)  // the rest of its work may be more than what it called
             return frame.inside.unknown ? op_class::unknown : op_class::counted;
         return frame.op->kind;
@@ -185,8 +198,7 @@ private:
     void settle(op_frame const& frame, op_class kind, std::int64_t now) noexcept {
         try {
             std::lock_guard const lock{mutex_};
-            tally_.coverage.note(frame.op->name, kind,
-                                 frame.began_ns == 0 ? 0 : now - frame.began_ns);
+            coverage().note(frame.op->name, kind, frame.began_ns == 0 ? 0 : now - frame.began_ns);
         } catch (...) {  // no memory for a name
         }
     }
@@ -194,9 +206,13 @@ private:
     void note_failure(op_info const& op, std::string why) noexcept {
         try {
             std::lock_guard const lock{mutex_};
-            tally_.coverage.note_failure(op.name, std::move(why));
+            coverage().note_failure(op.name, std::move(why));
         } catch (...) {
         }
+    }
+
+    [[nodiscard]] op_coverage& coverage() noexcept {
+        return in_backward_ ? tally_.coverage_bwd : tally_.coverage;
     }
 
     counting_rules rules_;

@@ -130,7 +130,7 @@ template<class = void>
         built_in{"aten::dot", &plain<&each_element<0>>, false, matmul},
         built_in{"aten::linalg_cholesky_ex", &plain<&thirds_of_cube<1>>, false, matmul},
         built_in{"aten::linalg_inv_ex", &plain<&thirds_of_cube<6>>, false, matmul},
-        built_in{"aten::linalg_lu_factor_ex", &plain<&thirds_of_cube<2>>, false, matmul},
+        built_in{"aten::linalg_lu_factor_ex", &plain<&lu>, false, matmul},
         built_in{"aten::linalg_lu_solve", &plain<&triangular<0, 2, 2>>, false, matmul},
         built_in{"aten::linalg_solve_triangular", &plain<&triangular<0, 1, 1>>, false, matmul},
         built_in{"aten::miopen_rnn", &plain<&fused_rnn>, false, rnn},

@@ -39,7 +39,7 @@ struct described_flops {
     /// For one call on average, two for a multiply-add in every convention.
     flop_amounts forward, backward, recomputed;
     std::string why_no_backward;
-    op_coverage coverage;
+    op_coverage coverage, coverage_bwd;
 };
 using flop_result = described_flops<void>;
 
@@ -82,6 +82,36 @@ template<class Coverage>
                     : 100.0 * (1.0 - static_cast<double>(unknown) / static_cast<double>(all));
 }
 
+/// Both directions together.
+template<class Coverage>
+[[nodiscard]] Coverage both_of(Coverage const& forward, Coverage const& backward) {
+    auto both = forward;
+    both.add(backward, 1);
+    return both;
+}
+
+/// What single calls have, as far as it is a number.
+template<class Result>
+void add_by_call(Result& made, counted_call const& one, std::int64_t per_multiply_add,
+                 bool any_backward) {
+    auto const part = [&](char const* id, flop_amounts const& amounts, auto const& coverage) {
+        auto const found = flops_metric(amounts.total(), coverage, per_multiply_add);
+        if (found.has_value())
+            made.by_call.push_back(
+                {id, one.members, static_cast<double>(found.value()), {}, found.why()});
+    };
+    auto const& tally = one.tally;
+    part("flops_fwd", tally.forward, tally.coverage);
+    auto const has_backward = one.why_no_backward.empty();
+    if (has_backward)
+        part("flops_bwd", tally.backward, tally.coverage_bwd);
+    if (!has_backward && !(any_backward && costs_nothing(one.why_no_backward)))
+        return;
+    auto sum = tally.forward;
+    sum.add(tally.backward, 1.0);
+    part("flops_fwd_bwd", sum, both_of(tally.coverage, tally.coverage_bwd));
+}
+
 /// Puts the calls of a component together.
 template<class Result = flop_result>
 [[nodiscard]] Result flops_of_calls(std::vector<counted_call> const& calls,
@@ -97,6 +127,7 @@ template<class Result = flop_result>
         made.backward.add(one.tally.backward, share);
         made.recomputed.add(one.tally.recomputed, share);
         made.coverage.add(one.tally.coverage, one.count);
+        made.coverage_bwd.add(one.tally.coverage_bwd, one.count);
         if (one.why_no_backward.empty())
             any_backward = true;
         else if (made.why_no_backward.empty() || !costs_nothing(one.why_no_backward))
@@ -104,35 +135,21 @@ template<class Result = flop_result>
     }
     if (any_backward && costs_nothing(made.why_no_backward))
         made.why_no_backward.clear();
-    auto const value = [&](double flops) {
-        return flops_metric(flops, made.coverage, per_multiply_add);
-    };
-    auto const both = made.forward.total() + made.backward.total();
-    made.flops_fwd = value(made.forward.total());
+    auto const both = both_of(made.coverage, made.coverage_bwd);
+    made.flops_fwd = flops_metric(made.forward.total(), made.coverage, per_multiply_add);
     using no_metric = metric<flop_count, aggregate::sum>;
     if (made.why_no_backward.empty()) {
-        made.flops_bwd = value(made.backward.total());
-        made.flops_fwd_bwd = value(both);
+        made.flops_bwd = flops_metric(made.backward.total(), made.coverage_bwd, per_multiply_add);
+        made.flops_fwd_bwd =
+            flops_metric(made.forward.total() + made.backward.total(), both, per_multiply_add);
     } else {
         made.flops_bwd = no_metric::unavailable(made.why_no_backward);
         made.flops_fwd_bwd = no_metric::unavailable(made.why_no_backward);
     }
-    auto const& seen = made.coverage;
-    made.covered_calls_pct = percent_known(seen.unknown_ones.calls, seen.all.calls);
-    made.covered_time_pct = percent_known(seen.unknown_ones.ns, seen.all.ns);
-    for (auto const& one : calls) {
-        auto const part = [&](char const* id, flop_amounts const& amounts) {
-            auto const flops = amounts.total() * static_cast<double>(per_multiply_add) / 2.0;
-            made.by_call.push_back({id, one.members, flops, {}});
-        };
-        part("flops_fwd", one.tally.forward);
-        if (!one.why_no_backward.empty())
-            continue;
-        part("flops_bwd", one.tally.backward);
-        auto sum = one.tally.forward;
-        sum.add(one.tally.backward, 1.0);
-        part("flops_fwd_bwd", sum);
-    }
+    made.covered_calls_pct = percent_known(both.unknown_ones.calls, both.all.calls);
+    made.covered_time_pct = percent_known(both.unknown_ones.ns, both.all.ns);
+    for (auto const& one : calls)
+        add_by_call(made, one, per_multiply_add, any_backward);
     return made;
 }
 

@@ -80,7 +80,8 @@ struct flop_tally {
     flop_amounts forward;
     flop_amounts backward;
     flop_amounts recomputed;  ///< of a forward that the backward ran again
-    op_coverage coverage;
+    op_coverage coverage;     ///< of the forward
+    op_coverage coverage_bwd;
 };
 
 }  // namespace component_benchmark

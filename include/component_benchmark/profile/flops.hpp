@@ -53,6 +53,8 @@ struct flops_with {
 
     void tell(run_notes& notes) const {
         notes.conventions.emplace_back("flops", std::string{Convention::name});
+        notes.conventions.emplace_back("flops_per_multiply_add",
+                                       std::to_string(Convention::per_multiply_add));
         notes.conventions.emplace_back("causal_attention", std::string{name_of(causal)});
     }
 

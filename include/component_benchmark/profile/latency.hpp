@@ -128,7 +128,7 @@ private:
         result made;
         made.latency_ms = row_value(all, &measured::forward);
         made.latency_bwd_ms = row_value(all, &measured::backward);
-        made.latency_fwd_bwd_ms = row_value(all, &measured::both);
+        made.latency_fwd_bwd_ms = row_value(all, &measured::both, &measured::forward);
         std::int64_t readings = 0;
         double spread = 0.0;
         for (auto const& one : all) {
@@ -141,19 +141,25 @@ private:
             if (!one.has_samples())
                 continue;  // interrupted before its first
             made.by_call.push_back({"latency_ms", one.members, median(one.forward), one.forward});
-            if (one.backward.empty())
-                continue;
-            made.by_call.push_back(
-                {"latency_bwd_ms", one.members, median(one.backward), one.backward});
-            made.by_call.push_back({"latency_fwd_bwd_ms", one.members, median(one.both), one.both});
+            if (!one.backward.empty()) {
+                made.by_call.push_back(
+                    {"latency_bwd_ms", one.members, median(one.backward), one.backward});
+                made.by_call.push_back(
+                    {"latency_fwd_bwd_ms", one.members, median(one.both), one.both});
+            } else if (made.latency_fwd_bwd_ms.has_value()) {  // its forward is all there is
+                made.by_call.push_back(
+                    {"latency_fwd_bwd_ms", one.members, median(one.forward), one.forward});
+            }
         }
         return made;
     }
 
-    // The mean of the calls' medians, weighted by count. A call that needs no backward costs none;
-    // unavailable when no call has a number, or one lacks it for another reason.
+    // The mean of the calls' medians, weighted by count. A call that needs no backward costs none,
+    // or what it has of `instead`; unavailable when no call has a number, or one lacks it for
+    // another reason.
     [[nodiscard]] static metric<milliseconds, aggregate::sum> row_value(
-        auto const& all, std::vector<double> measured::*samples) {
+        auto const& all, std::vector<double> measured::*samples,
+        std::vector<double> measured::*instead = nullptr) {
         double sum = 0.0;
         std::int64_t calls = 0;
         bool any = false;
@@ -162,7 +168,8 @@ private:
             if (own.empty() && !costs_nothing(one.why_none))
                 return metric<milliseconds, aggregate::sum>::unavailable(one.why_none);
             any = any || !own.empty();
-            sum += static_cast<double>(one.count) * median(own);
+            auto const& counted = own.empty() && instead != nullptr ? one.*instead : own;
+            sum += static_cast<double>(one.count) * median(counted);
             calls += one.count;
         }
         if (!any)

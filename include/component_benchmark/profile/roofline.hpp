@@ -49,22 +49,17 @@ public:
     [[nodiscard]] result profile(Component&, latency::result const& times, Counted const& counted,
                                  Moved const& moved) {
         result made;
-        auto const bytes = moved.traffic_mb.value_or(0.0) * 1e6;
-        if (counted.flops_fwd.has_value() && bytes > 0.0)
-            made.intensity = {counted.forward.total() / bytes, origin::derived};
-        else
-            made.intensity = metric<flops_per_byte>::unavailable(
-                counted.flops_fwd.has_value() ? "it moves nothing" : counted.flops_fwd.why());
         static_cast<void>(peaks_.with_bandwidth());
         auto const& peaks = peaks_.for_amounts(counted.forward);
         auto const compute = counted.flops_fwd.has_value() ? best_time_of(counted.forward, peaks)
                                                            : best_time{{}, counted.flops_fwd.why()};
-        best_time memory{{}, "no memory bandwidth is known: give it by options::peaks"};
-        if (peaks.bandwidth)
-            memory = {bytes / (peaks.bandwidth->gbps * 1e6), {}};
-        made.compute_roof_ms = roof(compute);
-        made.memory_roof_ms = roof(memory);
-        judge(made, compute, memory, times);
+        auto const memory = memory_time(moved, peaks);
+        auto const remark = std::string{!counted.flops_fwd.why().empty() ? counted.flops_fwd.why()
+                                                                         : moved.traffic_mb.why()};
+        made.intensity = intensity_of(counted, moved);
+        made.compute_roof_ms = roof(compute, counted.flops_fwd.why());
+        made.memory_roof_ms = roof(memory, moved.traffic_mb.why());
+        judge(made, compute, memory, times, remark);
         by_call(made, counted, moved, compute, memory);
         return made;
     }
@@ -74,25 +69,52 @@ public:
 private:
     using roof_metric = metric<milliseconds, aggregate::sum>;
 
-    [[nodiscard]] static roof_metric roof(best_time const& best) {
-        return best.ms ? roof_metric{*best.ms, origin::derived}
+    [[nodiscard]] static roof_metric roof(best_time const& best, std::string const& remark) {
+        return best.ms ? roof_metric{*best.ms, origin::derived}.because(remark)
                        : roof_metric::unavailable(best.why);
     }
 
+    [[nodiscard]] static best_time memory_time(auto const& moved, device_peaks const& peaks) {
+        if (!moved.traffic_mb.has_value())
+            return {{}, moved.traffic_mb.why()};
+        if (!peaks.bandwidth)
+            return {{}, "no memory bandwidth is known: give it by options::peaks"};
+        return {moved.traffic_mb.value() / peaks.bandwidth->gbps, {}};  // MB in a ms are GB in a s
+    }
+
+    [[nodiscard]] static metric<flops_per_byte> intensity_of(auto const& counted,
+                                                             auto const& moved) {
+        using made = metric<flops_per_byte>;
+        if (!counted.flops_fwd.has_value())
+            return made::unavailable(counted.flops_fwd.why());
+        if (!moved.traffic_mb.has_value())
+            return made::unavailable(moved.traffic_mb.why());
+        if (moved.traffic_mb.value() <= 0.0)
+            return made::unavailable("it moves nothing");
+        return made{counted.forward.total() / (moved.traffic_mb.value() * 1e6), origin::derived}
+            .because(counted.flops_fwd.why());
+    }
+
     static void judge(result& made, best_time const& compute, best_time const& memory,
-                      latency::result const& times) {
+                      latency::result const& times, std::string const& remark) {
+        using share = std::remove_reference_t<decltype(made.roofline_util_pct)>;
         auto const& missing = !compute.ms ? compute.why : memory.why;
         made.opportunity_ms = metric<milliseconds>::unavailable(missing);
         if (!compute.ms || !memory.ms) {
             made.bound = metric<words>::unavailable(missing);
-            made.roofline_util_pct =
-                std::remove_reference_t<decltype(made.roofline_util_pct)>::unavailable(missing);
+            made.roofline_util_pct = share::unavailable(missing);
             return;
         }
-        made.bound = {*compute.ms > *memory.ms ? "compute" : "memory", origin::derived};
-        made.roofline_util_pct =
-            utilization::share_of<std::remove_reference_t<decltype(made.roofline_util_pct)>>(
-                best_time{(std::max)(*compute.ms, *memory.ms), {}}, times.latency_ms);
+        if (*compute.ms == 0.0 && *memory.ms == 0.0)
+            made.bound = metric<words>::unavailable("it calculates and moves nothing");
+        else
+            made.bound =
+                metric<words>{*compute.ms > *memory.ms ? "compute" : "memory", origin::derived}
+                    .because(remark);
+        made.roofline_util_pct = utilization::as_bound(
+            utilization::share_of<share>(best_time{(std::max)(*compute.ms, *memory.ms), {}},
+                                         times.latency_ms),
+            remark);
     }
 
     /// Roofs of single calls, in the proportion of their FLOPs and bytes to those of the row.
@@ -102,8 +124,11 @@ private:
                                  best_time const& best) {
             for (auto const& one : calls)
                 if (one.metric == of && best.ms)
-                    made.by_call.push_back(
-                        {id, one.calls, mean > 0.0 ? *best.ms * one.value / mean : 0.0, {}});
+                    made.by_call.push_back({id,
+                                            one.calls,
+                                            mean > 0.0 ? *best.ms * one.value / mean : 0.0,
+                                            {},
+                                            one.why});
         };
         add("compute_roof_ms", counted.by_call, "flops_fwd",
             static_cast<double>(counted.flops_fwd.value_or(0)), compute);

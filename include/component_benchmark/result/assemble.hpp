@@ -54,7 +54,7 @@ void put_calls(a_document auto& report, std::vector<by_call> const& measured) {
                 if (column.calls.size() <= last)
                     column.calls.resize(last + 1);
                 for (auto const number : group.calls)
-                    column.calls[number] = {group.value, origin::measured, ""};
+                    column.calls[number] = {group.value, origin::measured, group.why};
                 if (!group.samples.empty())
                     report.samples.push_back({group.metric, group.calls.front(), group.samples});
             }

@@ -28,16 +28,16 @@ namespace component_benchmark {
     constexpr std::pair<std::string_view, std::string_view> whole_labels[] = {
         {"flops_fwd", "FLOPs"},
         {"flops_bwd", "FLOPs backward"},
-        {"flops_fwd_bwd", "FLOPs forward+backward"},
+        {"flops_fwd_bwd", "FLOPs fwd+bwd"},
         {"tflops_per_s", "Throughput"},
-        {"tflops_per_s_fwd_bwd", "Throughput forward+backward"},
+        {"tflops_per_s_fwd_bwd", "Throughput fwd+bwd"},
         {"mfu_pct", "MFU"},
         {"mfu_fwd_pct", "MFU forward"},
-        {"mfu_fwd_bwd_pct", "MFU forward+backward"},
+        {"mfu_fwd_bwd_pct", "MFU fwd+bwd"},
         {"hfu_pct", "HFU"},
         {"avg_bw_gbps", "Bandwidth"},
-        {"bw_util_pct", "Bandwidth utilization"},
-        {"roofline_util_pct", "Roofline utilization"},
+        {"bw_util_pct", "Bandwidth util."},
+        {"roofline_util_pct", "Roofline util."},
         {"traffic_mb", "Traffic"},
         {"traffic_bwd_mb", "Traffic backward"}};
     for (auto const& [known, label] : whole_labels)

@@ -36,12 +36,14 @@ struct sum_of_parts {
     double sum = 0.0;
     bool any = false;
     bool missing = false;
+    bool bound = false;    ///< the value of one is a lower bound
     bool cut_off = false;  ///< one was not measured because the run was interrupted
 
     void add(cell const& part, double times) {
         any = any || part.has_value();
         missing = missing || part.why.starts_with("lower bound") ||
                   !(part.has_value() || costs_nothing(part.why));
+        bound = bound || part.why.starts_with("lower bound");
         cut_off = cut_off || part.why == run_was_interrupted;
         sum += times * part.number();
     }
@@ -140,12 +142,35 @@ struct call_tree {
                 : "lower bound: not all of its calls have a value"};
 }
 
-/// How much a child counts in a mean: the time of all its calls.
-[[nodiscard]] double weight_of(a_document auto const& report, call_tree const& tree, aggregate rule,
-                               std::size_t child) {
-    auto const* latency =
-        report.find(rule == aggregate::latency_weighted_mean ? "latency_ms" : "latency_fwd_bwd_ms");
+/// How much a child counts in a mean: the time of all its calls. One that is a mean itself counts
+/// as much as those that it is the mean of.
+[[nodiscard]] double weight_of(a_document auto const& report, call_tree const& tree,
+                               column const& values, std::size_t child) {
+    auto const is_mean =
+        values.cells[child].from == origin::estimated && report.nodes[child].calls == 0;
+    if (is_mean) {
+        double sum = 0.0;
+        for (auto const part : children_of(report, child))
+            if (takes_part(report.nodes[part]) && values.cells[part].has_value())
+                sum += weight_of(report, tree, values, part);
+        return sum;
+    }
+    auto const* latency = report.find(
+        values.rule == aggregate::latency_weighted_mean ? "latency_ms" : "latency_fwd_bwd_ms");
     return latency == nullptr ? 0.0 : total_of(report, tree, *latency, child).number();
+}
+
+/// A mean over children, with what is to be known of it.
+[[nodiscard]] inline cell mean_cell(column const& values, double mean, sum_of_parts const& parts) {
+    cell made{mean, origin::estimated, "mean of its children, weighted by latency"};
+    if (parts.bound)
+        made.why = "lower bound: the value of a child is one";
+    else if (values.kind == unit_kind::percent && values.direction == better::higher &&
+             mean > 100.0)
+        made.why = std::string{over_the_peak} + ": so are children of it";
+    else if (parts.missing)
+        made.why = "mean of those of its children that have a value";
+    return made;
 }
 
 /// What `rule` makes of the values of the registered children. Of their calls, those within another
@@ -172,7 +197,7 @@ struct call_tree {
         if (!one.has_value())
             continue;
         largest = (std::max)(largest, one.number());
-        auto const weight = is_mean ? weight_of(report, tree, values.rule, child) : 0.0;
+        auto const weight = is_mean ? weight_of(report, tree, values, child) : 0.0;
         weight_sum += weight;
         weighted += weight * one.number();
     }
@@ -180,11 +205,7 @@ struct call_tree {
     if (values.rule == aggregate::maximum && made.has_value())
         made.value = largest;
     if (is_mean && made.has_value())
-        return weight_sum > 0.0
-                   ? cell{weighted / weight_sum, made.from,
-                          parts.missing ? "mean of those of its children that have a value"
-                                        : "mean of its children, weighted by latency"}
-                   : cell{};
+        return weight_sum > 0.0 ? mean_cell(values, weighted / weight_sum, parts) : cell{};
     return as_stored(values, std::move(made));
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace component_benchmark {
@@ -47,9 +48,10 @@ void derive_self(a_document auto& report, detail::call_tree const& tree) {
 
 namespace detail {
 
-/// What a row has of a metric that calls add up to, without the calls that it made.
-[[nodiscard]] double own_part(a_document auto const& report, call_tree const& tree,
-                              column const& values, std::size_t row) {
+/// What a row has of a metric that calls add up to, without the calls that it made; nothing where
+/// one of those has no value.
+[[nodiscard]] std::optional<double> own_part(a_document auto const& report, call_tree const& tree,
+                                             column const& values, std::size_t row) {
     if (report.nodes[row].calls == 0)
         return 0.0;  // a container: it does nothing but hold its children
     sum_of_parts all;
@@ -60,6 +62,8 @@ namespace detail {
         for (auto const part : tree.made[number])
             if (!tree.nested[part])
                 made.add(value_of_call(values, report, part), 1.0);
+    if (all.missing || made.missing)
+        return std::nullopt;
     return (std::max)(0.0, all.sum - made.sum);
 }
 
@@ -78,8 +82,13 @@ void derive_opportunity(a_document auto& report, detail::call_tree const& tree) 
         auto const& own = self->cells[row];
         if (!own.has_value() || !compute->cells[row].has_value() || !memory->cells[row].has_value())
             continue;
-        auto const roof = (std::max)(detail::own_part(report, tree, *compute, row),
-                                     detail::own_part(report, tree, *memory, row));
+        auto const own_compute = detail::own_part(report, tree, *compute, row);
+        auto const own_memory = detail::own_part(report, tree, *memory, row);
+        if (!own_compute || !own_memory) {
+            opportunity->cells[row].why = "not known: a part of it has no roof";
+            continue;
+        }
+        auto const roof = (std::max)(*own_compute, *own_memory);
         auto const left = own.number() - roof;
         opportunity->cells[row] = {left, own.from == origin::estimated ? own.from : origin::derived,
                                    left < 0.0 ? "faster than the roof of its own work" : ""};

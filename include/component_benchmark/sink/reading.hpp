@@ -37,10 +37,11 @@ namespace component_benchmark::detail {
     for (auto const& [name, value] : report.facts.conventions) {
         if (name == "causal_attention" && value == "dense")
             continue;  // as everybody does
-        auto words = text::printable(name) + ": " + text::printable(value);
-        if (name == "flops")
-            words += value == "macs" ? " (multiply-adds: 1 each)" : " (2 for a multiply-add)";
-        line += (line.empty() ? "" : "; ") + words;
+        if (name == "flops_per_multiply_add")
+            line += " (" + text::printable(value) + " for a multiply-add)";
+        else
+            line +=
+                (line.empty() ? "" : "; ") + text::printable(name) + ": " + text::printable(value);
     }
     auto const peaks = peaks_text(report.facts.peaks);
     return peaks.empty() ? line : line + (line.empty() ? "" : "; ") + peaks;

@@ -81,6 +81,12 @@ namespace detail {
     notes.push_back(hidden_columns(report, table, shown));
     if (!table.no_values.empty())
         notes.push_back("no values: " + joined(table.no_values));
+    for (auto const* id : {"flops_fwd", "flops_bwd", "traffic_mb"})  // of the whole model
+        if (auto const* column = report.find(id); column != nullptr && !column->cells.empty())
+            if (auto const& why = column->cells.front().why;
+                why.find("no formula for") != std::string::npos ||
+                why.find("not known for") != std::string::npos)
+                notes.push_back(std::string{id} + ": " + text::printable(why));
     auto const& warnings = report.facts.warnings;
     for (std::size_t i = 0; i < (std::min)(warnings.size(), most_warnings); ++i)
         notes.push_back("warning: " + text::printable(warnings[i]));

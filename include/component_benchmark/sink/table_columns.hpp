@@ -106,7 +106,7 @@ void add_shapes(a_document auto const& report, a_table auto& table) {
 
 /// The whole table, before it is known how wide it may be.
 [[nodiscard]] table_model tabulate(a_document auto const& report) {
-    constexpr std::string_view first[] = {"self_ms",         "flops_fwd",    "mfu_pct",
+    constexpr std::string_view first[] = {"mfu_pct",         "self_ms",      "flops_fwd",
                                           "mfu_fwd_bwd_pct", "tflops_per_s", "avg_bw_gbps",
                                           "bw_util_pct",     "bound",        "roofline_util_pct",
                                           "opportunity_ms",  "params",       "model_size_mb"};

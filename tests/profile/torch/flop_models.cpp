@@ -5,6 +5,7 @@
 #include "models/dlrm_shapes.hpp"
 #include "models/gpt_shapes.hpp"
 #include "support/catch2.hpp"
+#include "support/count_flops.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
 #include <torch/torch.h>
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace cb = component_benchmark;
 using models::nanogpt::attention_kind;
@@ -62,6 +64,23 @@ void check_modules(std::string const& model, Provide provide) {
         CHECK(found.covered_calls_pct.value() == 100.0);
     }
 }
+
+/// A frozen layer with a low-rank one beside it, which learns (Hu et al., LoRA, 2021).
+struct lora_layer_impl : torch::nn::Module {
+    lora_layer_impl() {
+        frozen = register_module("frozen", torch::nn::Linear{64, 32});
+        down =
+            register_module("down", torch::nn::Linear{torch::nn::LinearOptions{64, 4}.bias(false)});
+        up = register_module("up", torch::nn::Linear{torch::nn::LinearOptions{4, 32}.bias(false)});
+        for (auto& parameter : frozen->parameters())
+            parameter.requires_grad_(false);
+    }
+    torch::Tensor forward(torch::Tensor const& input) {
+        CB_FORWARD(input);
+        return frozen(input) + up(down(input));
+    }
+    torch::nn::Linear frozen{nullptr}, down{nullptr}, up{nullptr};
+};
 
 auto gpt(attention_kind attention) {
     auto shape = models::nanogpt::gpt_shape_named("tiny");
@@ -161,4 +180,44 @@ TEST_CASE("rows add up: the parts of a model are its whole") {
         if (any)
             CHECK(report[nodes[row].path]["flops_fwd"].number() == parts);
     }
+}
+
+TEST_CASE("frozen weights get no gradient, and none is counted") {
+    lora_layer_impl layer;
+    auto const input = at::ones({8, 64});
+    auto const report = counted<cb::strict>(cb::preprocessors{}, cb::provide(layer, input));
+    auto const root = report[""].get<cb::flops>();
+    auto const frozen = 2.0 * 8 * 64 * 32;
+    auto const down = 2.0 * 8 * 64 * 4;
+    auto const up = 2.0 * 8 * 4 * 32;
+    CHECK(root.flops_fwd.value() == static_cast<std::int64_t>(frozen + down + up));
+    // of the weights of both, and through `up`
+    CHECK(root.flops_bwd.value() == static_cast<std::int64_t>(down + 2 * up));
+    CHECK(report["frozen"]["flops_fwd"].number() == frozen);
+    CHECK_FALSE(report["frozen"]["flops_bwd"].has_value());
+    CHECK_THAT(report["frozen"]["flops_bwd"].why, Catch::Matchers::Contains("gradient"));
+}
+
+TEST_CASE("ResNet-18 has the FLOPs that are known of it") {
+    std::vector<at::Tensor> weights;
+    auto const conv = [&](at::Tensor const& x, std::int64_t out, std::int64_t size,
+                          std::int64_t stride) {
+        auto const weight = at::full({out, x.size(1), size, size}, 1e-3).requires_grad_(true);
+        weights.push_back(weight);
+        return at::conv2d(x, weight, {}, stride, size / 2);
+    };
+    auto const block = [&](at::Tensor x, std::int64_t out, std::int64_t stride) {
+        auto const body = conv(at::relu(conv(x, out, 3, stride)), out, 3, 1);
+        if (stride != 1)
+            x = conv(x, out, 1, stride);
+        return at::relu(x + body);
+    };
+    auto const run = [&] {
+        auto x = at::max_pool2d(conv(at::ones({1, 3, 224, 224}), 64, 7, 2), 3, 2, 1);
+        for (std::int64_t stage = 0; stage < 4; ++stage)
+            x = block(block(x, 64 << stage, stage == 0 ? 1 : 2), 64 << stage, 1);
+        auto const head = at::ones({512, 1000}).requires_grad_(true);
+        at::mm(at::adaptive_avg_pool2d(x, {1, 1}).flatten(1), head).sum().backward();
+    };
+    CHECK(count_flops<cb::strict_pytorch>(run) == 10'884'440'064.0);
 }
