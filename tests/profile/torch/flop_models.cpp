@@ -213,7 +213,8 @@ TEST_CASE("ResNet-18 has the FLOPs that are known of it") {
         return at::relu(x + body);
     };
     auto const run = [&] {
-        auto x = at::max_pool2d(conv(at::ones({1, 3, 224, 224}), 64, 7, 2), 3, 2, 1);
+        auto x = at::max_pool2d(conv(at::ones({1, 3, 224, 224}).requires_grad_(true), 64, 7, 2), 3,
+                                2, 1);
         for (std::int64_t stage = 0; stage < 4; ++stage)
             x = block(block(x, 64 << stage, stage == 0 ? 1 : 2), 64 << stage, 1);
         auto const head = at::ones({512, 1000}).requires_grad_(true);
