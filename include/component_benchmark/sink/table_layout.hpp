@@ -56,7 +56,8 @@ private:
 };
 
 [[nodiscard]] inline std::string heading_of(table_column const& column) {
-    return column.unit.empty() ? column.label : column.label + " " + column.unit;
+    auto const says_it = column.unit.empty() || column.label.starts_with(column.unit);  // "FLOPs"
+    return says_it ? column.label : column.label + " " + column.unit;
 }
 
 /// Room for every cell and for the longest word of the heading, within reason.
