@@ -163,8 +163,7 @@ settings parse(CLI::App& app, int argc, char** argv) {
                    "with --data: profile the batch of this step, counted from 0")
         ->transform(command_line::whole_number(0, many))
         ->needs(data);
-    app.add_option("--threads", wishes.threads, "threads of LibTorch")
-        ->transform(command_line::whole_number(1, command_line::most_threads));
+    command_line::add_threads(app, wishes.threads);
     app.add_option("--depth", wishes.depth, "deepest level to measure; the root is 0")
         ->transform(command_line::whole_number(0, many));
     auto const add_filters = [&](char const* name, std::vector<std::string>& paths,
@@ -182,8 +181,7 @@ settings parse(CLI::App& app, int argc, char** argv) {
     app.add_flag(
         "--level-by-level", wishes.level_by_level,
         "capture the inputs of one level of the tree at a time: less memory, more forwards");
-    app.add_option("--json", wishes.json, "write the report to this file")
-        ->check(command_line::some("a file"));
+    command_line::add_json(app, wishes.json);
     app.add_option("--show", wishes.show,
                    "print the component with this path after the table; . is the root")
         ->check(command_line::some("a path, or . for the root"));

@@ -55,10 +55,8 @@ settings parse(CLI::App& app, int argc, char** argv) {
     app.add_flag("--dcn", wishes.dcn, "a deep cross network in place of dot products");
     app.add_option("--batch", wishes.batch, "rows of the batch")
         ->transform(command_line::whole_number(1, many));
-    app.add_option("--threads", wishes.threads, "threads of LibTorch")
-        ->transform(command_line::whole_number(1, command_line::most_threads));
-    app.add_option("--json", wishes.json, "write the report to this file")
-        ->check(command_line::some("a file"));
+    command_line::add_threads(app, wishes.threads);
+    command_line::add_json(app, wishes.json);
     app.parse(argc, argv);
     return wishes;
 }

@@ -62,10 +62,8 @@ settings parse(CLI::App& app, int argc, char** argv) {
                  "predict the next token only: lm_head gets the last position");
     app.add_flag("--manual-attention", wishes.manual_attention,
                  "attention by its parts in place of LibTorch's one operator");
-    app.add_option("--threads", wishes.threads, "threads of LibTorch")
-        ->transform(command_line::whole_number(1, command_line::most_threads));
-    app.add_option("--json", wishes.json, "write the report to this file")
-        ->check(command_line::some("a file"));
+    command_line::add_threads(app, wishes.threads);
+    command_line::add_json(app, wishes.json);
     app.parse(argc, argv);
     return wishes;
 }

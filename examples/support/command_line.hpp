@@ -48,6 +48,15 @@ inline constexpr std::size_t most_threads = 1024;
             ""};
 }
 
+/// Options that every program has.
+inline void add_threads(CLI::App& app, int& threads) {
+    app.add_option("--threads", threads, "threads of LibTorch")
+        ->transform(whole_number(1, most_threads));
+}
+inline void add_json(CLI::App& app, std::string& path) {
+    app.add_option("--json", path, "write the report to this file")->check(some("a file"));
+}
+
 namespace detail {
 
 inline void complain(CLI::App const& app, std::string_view sentence) {
