@@ -2,37 +2,30 @@
 #include "models/deepfm.hpp"
 
 #include "bad_input.hpp"
+#include "examples/oracle_file.hpp"
 #include "models/deepfm_shapes.hpp"
 #include "models/load_weights.hpp"
 #include "models/raw_tensors.hpp"
 #include "support/catch2.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <torch/torch.h>
 
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <vector>
 
 using test_support::complaint_of;
+using test_support::oracle_folder;
+using test_support::oracle_rows;
 
 namespace {
-
-std::string const oracle_folder = std::string{COMPONENT_BENCHMARK_TEST_DATA} + "/oracle/";
 
 struct oracle_case {
     std::string shape;
     std::string file;
 };
 std::vector<oracle_case> const oracle_cases{{"unit", "deepfm_unit"}, {"cpu-small", "deepfm_small"}};
-
-nlohmann::json oracle_rows(std::string const& model) {
-    std::ifstream file{oracle_folder + "oracle.json"};
-    return nlohmann::json::parse(file).at("models").at(model).at("modules");
-}
 
 std::int64_t parameters_of(torch::nn::Module const& module, bool recurse) {
     std::int64_t count = 0;

@@ -1,6 +1,7 @@
 // tests of the examples: what the Python originals say of each module, and how to compare with it
 #pragma once
 
+#include "examples/oracle_file.hpp"
 #include "support/catch2.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
@@ -10,19 +11,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <vector>
 
 namespace test_support {
-
-inline std::string const oracle_folder = std::string{COMPONENT_BENCHMARK_TEST_DATA} + "/oracle/";
-
-/// The modules of a model in oracle.json, in order.
-[[nodiscard]] inline nlohmann::json oracle_rows(std::string const& model) {
-    std::ifstream file{oracle_folder + "oracle.json"};
-    return nlohmann::json::parse(file).at("models").at(model).at("modules");
-}
 
 inline void add_shape(std::string& text, std::vector<std::int64_t> const& sizes) {
     text += text.empty() ? "[" : ", [";
