@@ -42,30 +42,8 @@ struct filter {
     std::int64_t max_parameters = unlimited;
 };
 
-namespace off {
-
-/// Takes a list of filters, written out or made before, and keeps nothing.
-struct filters {
-    COMPONENT_BENCHMARK_DETAIL_GONE filters(std::initializer_list<filter>) noexcept {}
-    template<class List>
-    COMPONENT_BENCHMARK_DETAIL_GONE filters(List const&) noexcept {}
-};
-
-}  // namespace off
-
-namespace off {
-
-/// Takes a list of pairs, written out or made before, and keeps nothing.
-struct pairs {
-    COMPONENT_BENCHMARK_DETAIL_GONE pairs(std::initializer_list<anything>) noexcept {}
-    template<class List>
-    COMPONENT_BENCHMARK_DETAIL_GONE pairs(List const&) noexcept {}
-};
-
-}  // namespace off
-
 struct peak_overrides {
-    off::pairs tflops = {};
+    off::list_of<off::anything> tflops = {};
     off::anything bandwidth_gbps{};
 };
 
@@ -74,8 +52,8 @@ enum class memory_mode { one_forward, level_by_level };
 
 struct options {
     std::size_t depth = (std::numeric_limits<std::size_t>::max)();
-    off::filters include = {};
-    off::filters exclude = {};
+    off::list_of<filter> include = {};
+    off::list_of<filter> exclude = {};
     bool copy_arguments = false;
     memory_mode memory = memory_mode::one_forward;
     when_busy busy = when_busy::wait;

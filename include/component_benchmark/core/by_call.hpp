@@ -37,6 +37,10 @@ inline constexpr std::string_view hidden_state =
     "it writes its weights and leaves other values when it runs again from the same state: it has "
     "state that is neither registered nor declared in CB_STATE";
 
+/// What comes before the names of operators in a remark: FLOPs, or traffic, without theirs.
+inline constexpr std::string_view no_formula_for = "no formula for ";
+inline constexpr std::string_view not_known_for = "not known for ";
+
 /// How the remark on a utilization over 100 % begins.
 inline constexpr std::string_view over_the_peak = "over the peak";
 

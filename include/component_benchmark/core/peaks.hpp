@@ -55,6 +55,11 @@ struct device_peaks {
         compute[static_cast<std::size_t>(format)] = peak;
     }
 
+    /// What people call it.
+    [[nodiscard]] std::string const& shown_name() const noexcept {
+        return name.empty() ? kind : name;
+    }
+
     /// Takes over what another one knows.
     void add(device_peaks const& more) {
         name = more.name.empty() ? name : more.name;

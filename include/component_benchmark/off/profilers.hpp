@@ -1,6 +1,7 @@
 // off -> PROFILERS: the built-in ones with their fields, and nothing behind them
 #pragma once
 
+#include <component_benchmark/core/flop_convention.hpp>
 #include <component_benchmark/off/values.hpp>
 
 #include <cstddef>
@@ -41,28 +42,6 @@ struct latency {
     };
 };
 
-struct strict_pytorch {
-    static constexpr std::string_view name = "strict_pytorch";
-    static constexpr bool all_matrix_work = false;
-    static constexpr bool elements = false;
-    static constexpr std::int64_t per_multiply_add = 2;
-};
-struct strict : strict_pytorch {
-    static constexpr std::string_view name = "strict";
-    static constexpr bool all_matrix_work = true;
-};
-struct elementwise : strict {
-    static constexpr std::string_view name = "elementwise";
-    static constexpr bool elements = true;
-};
-struct macs : strict {
-    static constexpr std::string_view name = "macs";
-    static constexpr std::int64_t per_multiply_add = 1;
-};
-
-enum class causal_attention { dense, halved };
-enum class mfu_of { forward, forward_and_backward };
-
 namespace off {
 
 struct sizes {
@@ -95,23 +74,12 @@ struct flop_formula {
     bool replaces_built_in = false;
 };
 
-namespace off {
-
-/// Takes a list of formulas, written out or made before, and keeps nothing.
-struct formulas {
-    COMPONENT_BENCHMARK_DETAIL_GONE formulas(std::initializer_list<flop_formula>) noexcept {}
-    template<class List>
-    COMPONENT_BENCHMARK_DETAIL_GONE formulas(List const&) noexcept {}
-};
-
-}  // namespace off
-
 template<class Convention>
 struct flops_with {
     static constexpr char const* name = "flops";
     bool backward = true;
     causal_attention causal = causal_attention::dense;
-    off::formulas formulas = {};
+    off::list_of<flop_formula> formulas = {};
     struct result {
         off::metric<std::int64_t> flops_fwd, flops_bwd, flops_fwd_bwd;
         off::metric<double> covered_calls_pct, covered_time_pct;

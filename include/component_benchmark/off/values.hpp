@@ -5,6 +5,7 @@
 #include <component_benchmark/core/metric.hpp>
 
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 
 // Inlined at -O0 too, where nothing else is.
@@ -18,6 +19,14 @@ namespace off {
 struct anything {
     template<class... T>
     COMPONENT_BENCHMARK_DETAIL_GONE anything(T const&...) noexcept {}
+};
+
+/// Takes a list, written out or made before, and keeps nothing.
+template<class Element>
+struct list_of {
+    COMPONENT_BENCHMARK_DETAIL_GONE list_of(std::initializer_list<Element>) noexcept {}
+    template<class List>
+    COMPONENT_BENCHMARK_DETAIL_GONE list_of(List const&) noexcept {}
 };
 
 /// An empty list, where a report has sentences or samples.

@@ -13,10 +13,10 @@
 #include <component_benchmark/profile/peak_share.hpp>
 #include <component_benchmark/profile/traffic_counter.hpp>
 
-#include <cstddef>
 #include <cstdint>
-#include <stdexcept>
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace component_benchmark {
@@ -36,30 +36,15 @@ public:
 
     template<class Component>
     [[nodiscard]] result profile(Component& component, latency::result const& times) {
-        std::vector<counted> calls;
-        for (auto& group : component.calls()) {
-            traffic_counter counter;
-            counted one;
-            one.count = group.count();
-            one.members = group.members();
-            one.why_no_backward = observe_once(group, counter, true, true);
-            one.tally = counter.take();
-            calls.push_back(std::move(one));
-        }
-        if (calls.empty())
-            throw std::runtime_error{component.why_no_calls()};
+        auto const make_counter = [] { return std::make_unique<traffic_counter>(); };
+        auto const calls = observe_calls(component, make_counter, true, true);
         return put_together(calls, times);
     }
 
     void tell(run_notes& notes) const { peaks_.tell(notes); }
 
 private:
-    struct counted {
-        std::int64_t count = 0;
-        std::vector<std::size_t> members;
-        traffic_tally tally;
-        std::string why_no_backward;
-    };
+    using counted = observed_call<traffic_tally>;
 
     [[nodiscard]] result put_together(std::vector<counted> const& calls,
                                       latency::result const& times) {
@@ -67,18 +52,12 @@ private:
         double all = 0.0;
         double forward = 0.0;
         double backward = 0.0;
-        std::string why_none;
         std::string unknown;
-        bool any_backward = false;
         for (auto const& one : calls) {
             auto const count = static_cast<double>(one.count);
             all += count;
             forward += count * static_cast<double>(one.tally.forward);
             backward += count * static_cast<double>(one.tally.backward);
-            any_backward = any_backward || one.why_no_backward.empty();
-            if (!one.why_no_backward.empty() &&
-                (why_none.empty() || !costs_nothing(one.why_no_backward)))
-                why_none = one.why_no_backward;
             if (unknown.find(one.tally.failures) == std::string::npos)
                 unknown += (unknown.empty() ? "" : ", ") + one.tally.failures;
             auto const part = [&](char const* id, std::int64_t bytes) {
@@ -90,8 +69,7 @@ private:
             if (one.why_no_backward.empty())
                 part("traffic_bwd_mb", one.tally.backward);
         }
-        if (any_backward && costs_nothing(why_none))
-            why_none.clear();
+        auto const why_none = why_no_backward_of(calls);
         made.traffic_mb = moved(forward / all, unknown);
         made.traffic_bwd_mb = why_none.empty() ? moved(backward / all, unknown)
                                                : megabytes_moved::unavailable(why_none);
@@ -106,8 +84,9 @@ private:
         if (unknown.empty())
             return bytes / 1e6;
         if (bytes == 0.0)
-            return megabytes_moved::unavailable("not known for " + unknown);
-        return megabytes_moved{bytes / 1e6}.because("lower bound: not known for " + unknown);
+            return megabytes_moved::unavailable(std::string{not_known_for} + unknown);
+        return megabytes_moved{bytes / 1e6}.because("lower bound: " + std::string{not_known_for} +
+                                                    unknown);
     }
 
     template<class Time>
@@ -126,11 +105,10 @@ private:
         }
         // MB in a ms are GB in a s
         rate = rate_metric{made.traffic_mb.value() / time.value(), origin::derived}.because(remark);
-        auto const& peaks = peaks_.with_bandwidth();
+        auto const& peaks = peaks_.for_work({}, true);
         if (!peaks.bandwidth) {
             share = share_metric::unavailable("no memory bandwidth is known for '" +
-                                              (peaks.name.empty() ? peaks.kind : peaks.name) +
-                                              "': give it by options::peaks");
+                                              peaks.shown_name() + "': give it by options::peaks");
             return;
         }
         auto const cache = Device::cache_bytes(peaks);

@@ -3,8 +3,9 @@
 
 #include <component_benchmark/core/clock.hpp>
 #include <component_benchmark/core/failure.hpp>
+#include <component_benchmark/core/flop_convention.hpp>
 #include <component_benchmark/device/tf32.hpp>
-#include <component_benchmark/profile/flop_convention.hpp>
+#include <component_benchmark/profile/flop_amounts.hpp>
 #include <component_benchmark/profile/flop_formulas.hpp>
 #include <component_benchmark/profile/flop_tally.hpp>
 #include <component_benchmark/profile/op_observer.hpp>
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -121,7 +121,7 @@ private:
     [[nodiscard]] static std::optional<std::int64_t> element_work(op_call const& call) {
         auto const op = call.name();
         if (auto const* const tensor = calculating_tensor(call);
-            tensor == nullptr || !(tensor->is_floating_point() || tensor->is_complex()))
+            tensor == nullptr || !calculates(*tensor))
             return {};  // positions and masks
         for (std::string_view binary : {"aten::add", "aten::sub", "aten::mul", "aten::div"})
             if (op.substr(0, binary.size()) == binary &&
@@ -166,12 +166,14 @@ private:
         amounts.by_format[place] += static_cast<double>(flops);
     }
 
-    /// Of the first tensor: operators that multiply want one type for all operands.
+    [[nodiscard]] static bool calculates(at::Tensor const& tensor) {
+        return tensor.is_floating_point() || tensor.is_complex();
+    }
+
     /// The first tensor of real or complex numbers, else the first of all, or null.
     [[nodiscard]] static at::Tensor const* calculating_tensor(op_call const& call) {
         for (std::size_t position = 0; position < call.size(); ++position)
-            if (call.has_tensor(position) &&
-                (call.tensor(position).is_floating_point() || call.tensor(position).is_complex()))
+            if (call.has_tensor(position) && calculates(call.tensor(position)))
                 return &call.tensor(position);
         return call.first_tensor();
     }

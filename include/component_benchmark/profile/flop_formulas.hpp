@@ -2,9 +2,9 @@
 #pragma once
 
 #include <component_benchmark/core/error.hpp>
+#include <component_benchmark/core/flop_convention.hpp>
 #include <component_benchmark/device/tf32.hpp>
 #include <component_benchmark/profile/dense_algebra_formulas.hpp>
-#include <component_benchmark/profile/flop_convention.hpp>
 #include <component_benchmark/profile/matrix_formulas.hpp>
 #include <component_benchmark/profile/op_call.hpp>
 

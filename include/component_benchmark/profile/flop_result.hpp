@@ -4,6 +4,7 @@
 #include <component_benchmark/core/by_call.hpp>
 #include <component_benchmark/core/metric.hpp>
 #include <component_benchmark/profile/flop_tally.hpp>
+#include <component_benchmark/profile/observed_call.hpp>
 
 #include <boost/hana/define_struct.hpp>
 
@@ -38,18 +39,11 @@ struct described_flops {
 
     /// For one call on average, two for a multiply-add in every convention.
     flop_amounts forward, backward, recomputed;
-    std::string why_no_backward;
     op_coverage coverage, coverage_bwd;
 };
 using flop_result = described_flops<void>;
 
-/// A call's tally, and for how many calls it stands.
-struct counted_call {
-    std::int64_t count = 0;
-    std::vector<std::size_t> members;
-    flop_tally tally;
-    std::string why_no_backward;  ///< empty where there was one
-};
+using counted_call = observed_call<flop_tally>;
 
 namespace formulas {
 
@@ -72,9 +66,9 @@ template<class Coverage>
     if (unknown.empty())
         return std::llround(flops * static_cast<double>(per_multiply_add) / 2.0);
     if (flops == 0.0)
-        return made::unavailable("no formula for " + unknown);
+        return made::unavailable(std::string{no_formula_for} + unknown);
     return made{std::llround(flops * static_cast<double>(per_multiply_add) / 2.0)}.because(
-        "lower bound: no formula for " + unknown);
+        "lower bound: " + std::string{no_formula_for} + unknown);
 }
 
 [[nodiscard]] inline double percent_known(std::int64_t unknown, std::int64_t all) {
@@ -128,23 +122,19 @@ template<class Result = flop_result>
         made.recomputed.add(one.tally.recomputed, share);
         made.coverage.add(one.tally.coverage, one.count);
         made.coverage_bwd.add(one.tally.coverage_bwd, one.count);
-        if (one.why_no_backward.empty())
-            any_backward = true;
-        else if (made.why_no_backward.empty() || !costs_nothing(one.why_no_backward))
-            made.why_no_backward = one.why_no_backward;
+        any_backward = any_backward || one.why_no_backward.empty();
     }
-    if (any_backward && costs_nothing(made.why_no_backward))
-        made.why_no_backward.clear();
+    auto const why_none = why_no_backward_of(calls);
     auto const both = both_of(made.coverage, made.coverage_bwd);
     made.flops_fwd = flops_metric(made.forward.total(), made.coverage, per_multiply_add);
     using no_metric = metric<flop_count, aggregate::sum>;
-    if (made.why_no_backward.empty()) {
+    if (why_none.empty()) {
         made.flops_bwd = flops_metric(made.backward.total(), made.coverage_bwd, per_multiply_add);
         made.flops_fwd_bwd =
             flops_metric(made.forward.total() + made.backward.total(), both, per_multiply_add);
     } else {
-        made.flops_bwd = no_metric::unavailable(made.why_no_backward);
-        made.flops_fwd_bwd = no_metric::unavailable(made.why_no_backward);
+        made.flops_bwd = no_metric::unavailable(why_none);
+        made.flops_fwd_bwd = no_metric::unavailable(why_none);
     }
     made.covered_calls_pct = percent_known(both.unknown_ones.calls, both.all.calls);
     made.covered_time_pct = percent_known(both.unknown_ones.ns, both.all.ns);

@@ -1,7 +1,7 @@
 // flop counter -> FLOP TALLY -> flops: FLOPs of one run, and which operators they come from
 #pragma once
 
-#include <component_benchmark/profile/flop_convention.hpp>
+#include <component_benchmark/profile/flop_amounts.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,11 +1,8 @@
 // component -> PROFILE: floating-point operations, counted where they are dispatched
 #pragma once
 
-#include <component_benchmark/core/environment.hpp>
-#include <component_benchmark/core/error.hpp>
-#include <component_benchmark/core/options.hpp>
+#include <component_benchmark/core/flop_convention.hpp>
 #include <component_benchmark/core/run_notes.hpp>
-#include <component_benchmark/profile/flop_convention.hpp>
 #include <component_benchmark/profile/flop_counter.hpp>
 #include <component_benchmark/profile/flop_formulas.hpp>
 #include <component_benchmark/profile/flop_result.hpp>
@@ -14,10 +11,9 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
 
-#include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace component_benchmark {
@@ -25,7 +21,6 @@ namespace component_benchmark {
 /// Runs each distinct call of a component once and counts what its operators do, forward and
 /// backward, on all threads: of operators within operators only the outermost that has a formula.
 /// `Convention`: strict_pytorch, strict, elementwise, macs, or a type like these.
-/// Do not write the operators' names down yourself: a fused one and its parts count the same.
 template<class Convention>
 struct flops_with {
     static constexpr char const* name = "flops";
@@ -43,12 +38,11 @@ struct flops_with {
     template<class Component>
     [[nodiscard]] result profile(Component& component) const {
         check_alive();
-        std::vector<counted_call> calls;
-        for (auto& group : component.calls())
-            calls.push_back(count(group));
-        if (calls.empty())
-            throw std::runtime_error{component.why_no_calls()};
-        return component_benchmark::formulas::flops_of_calls(calls, Convention::per_multiply_add);
+        auto const make_counter = [this] {
+            return std::make_unique<flop_counter>(counting_rules::of<Convention>(causal), formulas);
+        };
+        return component_benchmark::formulas::flops_of_calls(
+            observe_calls(component, make_counter, backward, false), Convention::per_multiply_add);
     }
 
     void tell(run_notes& notes) const {
@@ -59,17 +53,6 @@ struct flops_with {
     }
 
 private:
-    template<class Group>
-    [[nodiscard]] counted_call count(Group& group) const {
-        counted_call found;
-        found.count = group.count();
-        found.members = group.members();
-        flop_counter counter{counting_rules::of<Convention>(causal), formulas};
-        found.why_no_backward = observe_once(group, counter, backward, false);
-        found.tally = counter.take();
-        return found;
-    }
-
     // An observer that sees nothing would count 0.
     static void check_alive() {
         static bool const alive = [] {

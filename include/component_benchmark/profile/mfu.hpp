@@ -3,6 +3,7 @@
 
 #include <component_benchmark/core/by_call.hpp>
 #include <component_benchmark/core/environment.hpp>
+#include <component_benchmark/core/flop_convention.hpp>
 #include <component_benchmark/core/metric.hpp>
 #include <component_benchmark/core/needs.hpp>
 #include <component_benchmark/core/options.hpp>
@@ -16,9 +17,6 @@
 #include <type_traits>
 
 namespace component_benchmark {
-
-/// Which one `mfu_pct` is.
-enum class mfu_of { forward, forward_and_backward };
 
 namespace utilization {
 
@@ -84,7 +82,7 @@ public:
         both.add(counted.backward, 1.0);
         auto hardware = both;
         hardware.add(counted.recomputed, 1.0);
-        auto const& peaks = peaks_.for_amounts(hardware);
+        auto const& peaks = peaks_.for_work(hardware, false);
         auto const share = [&]<class Metric>(Metric, flop_amounts const& amounts,
                                              auto const& number, auto const& time) {
             if (!number.has_value())

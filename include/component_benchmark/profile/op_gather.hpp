@@ -43,8 +43,6 @@ struct gather {
     bool takes_rows;  ///< whole rows; else single elements
     row_use use;
 
-    [[nodiscard]] bool writes() const noexcept { return use != row_use::read; }
-
     /// How often a row that is touched is moved.
     [[nodiscard]] std::int64_t moves(op_call const& call) const {
         if (use != row_use::asks)

@@ -1,9 +1,13 @@
 // component -> OP PASS -> flops, bandwidth: one run of a call with an observer of its operators
 #pragma once
 
+#include <component_benchmark/profile/observed_call.hpp>
 #include <component_benchmark/profile/op_observer.hpp>
 
+#include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace component_benchmark {
 
@@ -29,6 +33,23 @@ template<class Group, class Counter>
     }
     replay.release();
     return why;
+}
+
+/// Makes each distinct call of a component once, each with a counter that `make_counter()` gives.
+/// Throws with the reason when there is none.
+template<class Component, class MakeCounter>
+[[nodiscard]] auto observe_calls(Component& component, MakeCounter make_counter, bool backward,
+                                 bool wants_results) {
+    using tally = decltype(make_counter()->take());
+    std::vector<observed_call<tally>> calls;
+    for (auto& group : component.calls()) {
+        auto const counter = make_counter();
+        auto why = observe_once(group, *counter, backward, wants_results);
+        calls.push_back({group.count(), group.members(), counter->take(), std::move(why)});
+    }
+    if (calls.empty())
+        throw std::runtime_error{component.why_no_calls()};
+    return calls;
 }
 
 }  // namespace component_benchmark

@@ -5,7 +5,7 @@
 #include <component_benchmark/core/options.hpp>
 #include <component_benchmark/core/peaks.hpp>
 #include <component_benchmark/core/run_notes.hpp>
-#include <component_benchmark/profile/flop_convention.hpp>
+#include <component_benchmark/profile/flop_amounts.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -26,9 +26,11 @@ public:
         known_ = {};
     }
 
-    /// With a peak for each format that the amounts have, as far as it is known.
-    [[nodiscard]] device_peaks const& for_amounts(flop_amounts const& amounts) {
-        bool more = !known_;
+    /// With a peak for each format that the amounts have and, if wanted, that of the memory, as far
+    /// as they are known.
+    [[nodiscard]] device_peaks const& for_work(flop_amounts const& amounts, bool bandwidth) {
+        bool more = !known_ || (bandwidth && !wanted_.bandwidth);
+        wanted_.bandwidth = wanted_.bandwidth || bandwidth;
         for (std::size_t index = 0; index < number_formats; ++index) {
             auto const format = static_cast<number_format>(index);
             if (amounts.by_format[index] == 0.0 || wanted_.has(format))
@@ -36,13 +38,9 @@ public:
             wanted_.formats.push_back(format);
             more = true;
         }
-        return more ? ask() : *known_;
-    }
-
-    [[nodiscard]] device_peaks const& with_bandwidth() {
-        auto const more = !known_ || !wanted_.bandwidth;
-        wanted_.bandwidth = true;
-        return more ? ask() : *known_;
+        if (more)
+            known_ = Device::peaks(device_, wanted_, overrides_);
+        return *known_;
     }
 
     void tell(run_notes& notes) const {
@@ -51,11 +49,6 @@ public:
     }
 
 private:
-    device_peaks const& ask() {
-        known_ = Device::peaks(device_, wanted_, overrides_);
-        return *known_;
-    }
-
     std::string device_;
     peak_overrides overrides_;
     wanted_peaks wanted_;
@@ -82,8 +75,7 @@ struct best_time {
         if (!peak)
             return {{},
                     "no peak of " + std::string{name_of(format)} + " is known for '" +
-                        (peaks.name.empty() ? peaks.kind : peaks.name) +
-                        "': give it by options::peaks"};
+                        peaks.shown_name() + "': give it by options::peaks"};
         ms += amounts.by_format[index] / (peak->tflops * 1e9);
     }
     return {ms, {}};

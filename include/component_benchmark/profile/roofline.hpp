@@ -49,8 +49,7 @@ public:
     [[nodiscard]] result profile(Component&, latency::result const& times, Counted const& counted,
                                  Moved const& moved) {
         result made;
-        static_cast<void>(peaks_.with_bandwidth());
-        auto const& peaks = peaks_.for_amounts(counted.forward);
+        auto const& peaks = peaks_.for_work(counted.forward, true);
         auto const compute = counted.flops_fwd.has_value() ? best_time_of(counted.forward, peaks)
                                                            : best_time{{}, counted.flops_fwd.why()};
         auto const memory = memory_time(moved, peaks);

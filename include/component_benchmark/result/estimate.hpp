@@ -110,28 +110,41 @@ struct call_tree {
     return made;
 }
 
-/// What one call of the row costs, from the calls that the row's calls made.
-[[nodiscard]] cell estimate_by_calls(a_document auto const& report, call_tree const& tree,
-                                     column const& values, std::size_t row) {
+/// All calls of a row, those within another call of the same module left out, since they are part
+/// of it.
+[[nodiscard]] sum_of_parts sum_of_calls(a_document auto const& report, call_tree const& tree,
+                                        column const& values, std::size_t row) {
+    sum_of_parts parts;
+    for (auto const number : tree.outer_calls(row))
+        parts.add(value_of_call(values, report, number), 1.0);
+    return parts;
+}
+
+/// The calls that a row's calls made, likewise; each counts `times`.
+[[nodiscard]] sum_of_parts sum_of_made(a_document auto const& report, call_tree const& tree,
+                                       column const& values, std::size_t row, double times = 1.0) {
     sum_of_parts parts;
     for (auto const number : tree.of_row[row])
         for (auto const part : tree.made[number])
             if (!tree.nested[part])
-                parts.add(value_of_call(values, report, part),
-                          1.0 / static_cast<double>(report.nodes[row].calls));
-    return as_stored(values, parts.as_estimate());
+                parts.add(value_of_call(values, report, part), times);
+    return parts;
 }
 
-/// `total_ms` of a row: of all its calls, those within another call of the same module left out,
-/// since they are part of it.
+/// What one call of the row costs, from the calls that the row's calls made.
+[[nodiscard]] cell estimate_by_calls(a_document auto const& report, call_tree const& tree,
+                                     column const& values, std::size_t row) {
+    auto const calls = static_cast<double>(report.nodes[row].calls);
+    return as_stored(values, sum_of_made(report, tree, values, row, 1.0 / calls).as_estimate());
+}
+
+/// `total_ms` of a row: of all its calls.
 [[nodiscard]] cell total_of(a_document auto const& report, call_tree const& tree,
                             column const& latency, std::size_t row) {
     auto const& one = latency.cells[row];
     if (report.nodes[row].calls == 0)
         return one;  // a container: estimated as one pass
-    sum_of_parts parts;
-    for (auto const number : tree.outer_calls(row))
-        parts.add(value_of_call(latency, report, number), 1.0);
+    auto const parts = sum_of_calls(report, tree, latency, row);
     if (!parts.any)
         return {{}, origin::unavailable, one.why};
     auto const from = one.from == origin::estimated ? one.from : origin::derived;

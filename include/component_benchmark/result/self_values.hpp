@@ -25,11 +25,7 @@ void derive_self(a_document auto& report, detail::call_tree const& tree) {
         auto const& own = total->cells[row];
         if (!own.has_value())
             continue;
-        detail::sum_of_parts parts;
-        for (auto const number : tree.of_row[row])
-            for (auto const part : tree.made[number])
-                if (!tree.nested[part])
-                    parts.add(detail::value_of_call(*latency, report, part), 1.0);
+        auto const parts = detail::sum_of_made(report, tree, *latency, row);
         if (parts.cut_off) {
             self->cells[row].why = run_was_interrupted;
             continue;
@@ -54,14 +50,8 @@ namespace detail {
                                              column const& values, std::size_t row) {
     if (report.nodes[row].calls == 0)
         return 0.0;  // a container: it does nothing but hold its children
-    sum_of_parts all;
-    for (auto const number : tree.outer_calls(row))
-        all.add(value_of_call(values, report, number), 1.0);
-    sum_of_parts made;
-    for (auto const number : tree.of_row[row])
-        for (auto const part : tree.made[number])
-            if (!tree.nested[part])
-                made.add(value_of_call(values, report, part), 1.0);
+    auto const all = sum_of_calls(report, tree, values, row);
+    auto const made = sum_of_made(report, tree, values, row);
     if (all.missing || made.missing)
         return std::nullopt;
     return (std::max)(0.0, all.sum - made.sum);

@@ -27,8 +27,7 @@ namespace component_benchmark::detail {
     auto const note = peaks.note.empty() ? "" : "; " + text::printable(peaks.note);
     if (list.empty())
         return peaks.note.empty() ? "" : text::printable(peaks.note);
-    return "peaks of " + text::printable(peaks.name.empty() ? peaks.kind : peaks.name) + ": " +
-           list + note;
+    return "peaks of " + text::printable(peaks.shown_name()) + ": " + list + note;
 }
 
 /// Conventions and peaks, each a sentence; empty where no number needs any.

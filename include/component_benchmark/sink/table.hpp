@@ -1,6 +1,7 @@
 // result -> table -> terminal: the tree with its numbers, and a summary
 #pragma once
 
+#include <component_benchmark/core/by_call.hpp>
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/node.hpp>
 #include <component_benchmark/core/text.hpp>
@@ -84,8 +85,8 @@ namespace detail {
     for (auto const* id : {"flops_fwd", "flops_bwd", "traffic_mb"})  // of the whole model
         if (auto const* column = report.find(id); column != nullptr && !column->cells.empty())
             if (auto const& why = column->cells.front().why;
-                why.find("no formula for") != std::string::npos ||
-                why.find("not known for") != std::string::npos)
+                why.find(no_formula_for) != std::string::npos ||
+                why.find(not_known_for) != std::string::npos)
                 notes.push_back(std::string{id} + ": " + text::printable(why));
     auto const& warnings = report.facts.warnings;
     for (std::size_t i = 0; i < (std::min)(warnings.size(), most_warnings); ++i)

@@ -1,7 +1,7 @@
 // Formulas against loops that count multiply-adds, for random small shapes.
 #include "support/catch2.hpp"
 #include "support/count_flops.hpp"
-#include <component_benchmark/profile/flop_convention.hpp>
+#include <component_benchmark/core/flop_convention.hpp>
 #include <component_benchmark/profile/flop_formulas.hpp>
 #include <component_benchmark/profile/flop_result.hpp>
 

@@ -1,7 +1,7 @@
 // Operators with the FLOPs that they must have, each by running it.
 #include "support/catch2.hpp"
 #include "support/count_flops.hpp"
-#include <component_benchmark/profile/flop_convention.hpp>
+#include <component_benchmark/core/flop_convention.hpp>
 
 #include <torch/torch.h>
 

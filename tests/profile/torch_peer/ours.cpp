@@ -1,6 +1,6 @@
 // What we count under strict_pytorch for each case of theirs.py, as one JSON object.
 #include "support/count_flops.hpp"
-#include <component_benchmark/profile/flop_convention.hpp>
+#include <component_benchmark/core/flop_convention.hpp>
 
 #include <torch/torch.h>
 

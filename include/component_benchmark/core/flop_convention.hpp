@@ -1,17 +1,8 @@
-// PROFILE: what counts as a floating-point operation
+// user's program -> profile: what counts as a floating-point operation, with the library on or off
 #pragma once
 
-#include <component_benchmark/core/metric.hpp>
-#include <component_benchmark/core/peaks.hpp>
-
-#include <boost/hana/define_struct.hpp>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 namespace component_benchmark {
 
@@ -56,23 +47,7 @@ enum class causal_attention { dense, halved };
     return how == causal_attention::dense ? "dense" : "halved";
 }
 
-/// Floating-point operations, two for a multiply-add, by the number format that they are done in.
-/// The last place is for formats that no device has a peak for.
-struct flop_amounts {
-    static constexpr std::size_t other = number_formats;
-    std::array<double, number_formats + 1> by_format{};
-
-    [[nodiscard]] double total() const noexcept {
-        double sum = 0.0;
-        for (auto const amount : by_format)
-            sum += amount;
-        return sum;
-    }
-
-    void add(flop_amounts const& more, double times) noexcept {
-        for (std::size_t index = 0; index < by_format.size(); ++index)
-            by_format[index] += times * more.by_format[index];
-    }
-};
+/// Which one `mfu_pct` is.
+enum class mfu_of { forward, forward_and_backward };
 
 }  // namespace component_benchmark
