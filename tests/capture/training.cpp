@@ -266,3 +266,54 @@ TEST_CASE("a graph that is waiting for its backward is not disturbed", "[capture
     CHECK_NOTHROW(waiting.backward());
     CHECK(model->linear->weight.grad().defined());
 }
+
+namespace {
+
+/// Returns what the loss is made from beside the loss, and the input, and the loss once more.
+struct TwoWaysImpl : nn::Module {
+    TwoWaysImpl() { first = register_module("first", nn::Linear(4, 3)); }
+    std::vector<Tensor> forward(Tensor const& x) {
+        CB_FORWARD(x);
+        auto const hidden = first(x);
+        auto const squares = hidden * hidden;
+        auto const loss = squares.sum();
+        return {hidden, squares, loss, loss};
+    }
+    nn::Linear first{nullptr};
+};
+TORCH_MODULE(TwoWays);
+
+}  // namespace
+
+TEST_CASE("an output that another one is made from gets only what comes from outside",
+          "[capture]") {
+    torch::manual_seed(3);
+    TwoWays model;
+    auto const x = at::rand({5, 4}).requires_grad_(true);
+    using outputs_of = std::vector<Tensor> const&;
+    auto const weigh = [](Tensor const& at) { return at.sum() * 0.25; };
+    std::function<Tensor(outputs_of)> const losses[] = {
+        [](outputs_of out) { return out[2]; },                          // all by way of the loss
+        [](outputs_of out) { return out[3] + out[2]; },                 // the same tensor twice
+        [&](outputs_of out) { return out[2] + weigh(out[0]); },         // and from outside
+        [&](outputs_of out) { return weigh(out[0]) + weigh(out[1]); },  // the loss is not used
+        [&](outputs_of out) { return weigh(out[1]) * out[2]; }};
+    for (auto const& loss : losses) {
+        auto const expected =
+            torch::autograd::grad({loss(model->forward(x))}, {x, model->first->weight});
+        auto captured = cb::provide(model, x).loss(loss).capture({});
+        std::size_t seen = 0;
+        captured->for_each([&](std::size_t, auto& one) {
+            auto replay = one.calls().front().replay();
+            replay.prepare();
+            replay.forward();
+            REQUIRE(replay.prepare_backward());
+            replay.backward();
+            CHECK(at::allclose(replay.gradients()[0], expected[0], 1e-5, 1e-6));
+            CHECK(at::allclose(replay.gradients()[1], expected[1], 1e-5, 1e-6));
+            ++seen;
+        });
+        CHECK(seen == 2);
+        CHECK(captured->put_back().verified);
+    }
+}
