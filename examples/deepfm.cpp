@@ -129,7 +129,8 @@ bool train(settings const& wishes) {
         if (step != wishes.profile_step)
             return;
         std::printf("step %zu: profiling this batch, then training goes on\n", step);
-        found.emplace(pipeline.run(cb::provide(model, batch.dense, batch.sparse).loss(loss)));
+        found.emplace(pipeline.run(
+            cb::provide(model, batch.dense, batch.sparse).loss(loss).step(trainer.ledger())));
     };
     auto const on_epoch = [](std::size_t epoch, models::score const& score) {
         std::printf("epoch %zu: held-out log loss %.4f, AUC %.4f\n", epoch + 1, score.log_loss,

@@ -6,6 +6,7 @@
 #include "movielens.hpp"
 #include "require.hpp"
 #include "score.hpp"
+#include <component_benchmark/component_benchmark.hpp>
 
 #include <torch/nn/functional/loss.h>
 #include <torch/optim/adam.h>
@@ -65,6 +66,9 @@ public:
     [[nodiscard]] SimpleDeepFMNN& model() { return model_; }
     [[nodiscard]] movielens const& data() const { return data_; }
 
+    /// Where the time of the steps goes that were made so far.
+    [[nodiscard]] component_benchmark::step_ledger const& ledger() const { return ledger_; }
+
     /// Steps that `train` will make.
     [[nodiscard]] std::size_t steps() const {
         auto const per_epoch = (training_.size() + options_.batch_size - 1) / options_.batch_size;
@@ -110,16 +114,24 @@ public:
 private:
     void make_step(std::size_t step, std::span<std::size_t const> ratings,
                    torch::optim::Optimizer& optimizer, step_observer const& on_step) {
-        auto const batch = data_.make(ratings);
+        auto const examples = static_cast<std::int64_t>(ratings.size());
+        ledger_.step(examples, [&] { make_timed_step(step, ratings, optimizer, on_step); });
+    }
+
+    void make_timed_step(std::size_t step, std::span<std::size_t const> ratings,
+                         torch::optim::Optimizer& optimizer, step_observer const& on_step) {
+        auto const batch = ledger_.data([&] { return data_.make(ratings); });
         // The model's last layer is the sigmoid: its output is a probability, not a logit.
         loss_function const loss = [&](torch::Tensor const& output) {
             return torch::nn::functional::binary_cross_entropy(output, batch.labels);
         };
         if (on_step)
-            on_step(step, model_, batch, loss);
-        optimizer.zero_grad();
-        loss(model_(batch.dense, batch.sparse)).backward();
-        optimizer.step();
+            ledger_.apart([&] { on_step(step, model_, batch, loss); });
+        ledger_.zero_grad([&] { optimizer.zero_grad(); });
+        auto const output = ledger_.forward([&] { return model_(batch.dense, batch.sparse); });
+        auto const error = ledger_.loss([&] { return loss(output); });
+        ledger_.backward([&] { error.backward(); });
+        ledger_.optimizer([&] { optimizer.step(); });
     }
 
     // Not std::shuffle, whose result differs from one standard library to another; and not torch's
@@ -144,6 +156,7 @@ private:
     movielens data_;
     trainer_options options_;
     std::mt19937_64 order_;
+    component_benchmark::step_ledger ledger_;
     std::vector<std::size_t> held_out_;
     std::vector<std::size_t> training_;
     SimpleDeepFMNN model_{nullptr};

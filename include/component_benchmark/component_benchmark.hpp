@@ -7,10 +7,12 @@
 
 #if COMPONENT_BENCHMARK_ENABLED
 #    include <component_benchmark/concepts.hpp>
+#    include <component_benchmark/core/step_ledger.hpp>
 #    include <component_benchmark/device/peaks_of.hpp>
 #    include <component_benchmark/hook/forward.hpp>
 #    include <component_benchmark/pipeline/pipeline.hpp>
 #    include <component_benchmark/pipeline/schedule.hpp>
+#    include <component_benchmark/profile/in_context.hpp>
 #    include <component_benchmark/profile/latency.hpp>
 #    include <component_benchmark/profile/model_size.hpp>
 #    include <component_benchmark/profile/profilers.hpp>

@@ -3,6 +3,7 @@
 //   provider      capture(options) gives the captured model         provider/provide.hpp
 //   preprocessor  name, apply(component) gives a guard              docs/writing_a_plugin.md
 //   profiler      name, result, [needs], [check()], [begin(options, environment)],
+//   [look_at(model)],
 //                 profile(component, ...), [tell(notes)]            profile/latency.hpp
 //   sink          name, write(document), [check()], [needs]         sink/json.hpp
 #pragma once
@@ -146,6 +147,12 @@ concept begins = requires(Profiler& profiler, options const& wishes, environment
 template<class Profiler>
 concept tells = requires(Profiler const& profiler, run_notes& notes) {
     profiler.tell(notes);
+};
+
+/// A profiler may look at the captured model before the first component is measured.
+template<class Profiler, class Captured>
+concept looks_at = requires(Profiler& profiler, Captured& model) {
+    profiler.look_at(model);
 };
 
 }  // namespace requirement

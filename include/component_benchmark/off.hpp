@@ -7,6 +7,7 @@
 
 #include <component_benchmark/core/needs.hpp>
 #include <component_benchmark/core/node.hpp>
+#include <component_benchmark/core/step_times.hpp>
 #include <component_benchmark/mode_sentinel.hpp>
 #include <component_benchmark/off/profilers.hpp>
 #include <component_benchmark/off/values.hpp>
@@ -16,6 +17,7 @@
 #include <initializer_list>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace component_benchmark {
 
@@ -24,6 +26,10 @@ namespace off {
 struct provider {
     template<class Loss>
     COMPONENT_BENCHMARK_DETAIL_GONE provider loss(Loss const&) const noexcept {
+        return {};
+    }
+    template<class Ledger>
+    COMPONENT_BENCHMARK_DETAIL_GONE provider step(Ledger const&) const noexcept {
         return {};
     }
 };
@@ -144,6 +150,55 @@ template<class... T>
 COMPONENT_BENCHMARK_DETAIL_GONE off::provider provide(T const&...) noexcept {
     return {};
 }
+
+/// Runs the work and times nothing.
+class step_ledger {
+    template<class Work>
+    using result_of = decltype(std::declval<Work>()());
+
+public:
+    COMPONENT_BENCHMARK_DETAIL_GONE explicit step_ledger(off::anything = {},
+                                                         off::anything = {}) noexcept {}
+    step_ledger(step_ledger const&) = delete;
+    step_ledger& operator=(step_ledger const&) = delete;
+    template<class Work>
+    COMPONENT_BENCHMARK_DETAIL_GONE result_of<Work> step(std::int64_t, Work&& work) const {
+        return static_cast<Work&&>(work)();
+    }
+    template<class Work>
+    COMPONENT_BENCHMARK_DETAIL_GONE result_of<Work> data(Work&& work) const {
+        return static_cast<Work&&>(work)();
+    }
+    template<class Work>
+    COMPONENT_BENCHMARK_DETAIL_GONE result_of<Work> to_device(Work&& work) const {
+        return static_cast<Work&&>(work)();
+    }
+    template<class Work>
+    COMPONENT_BENCHMARK_DETAIL_GONE result_of<Work> forward(Work&& work) const {
+        return static_cast<Work&&>(work)();
+    }
+    template<class Work>
+    COMPONENT_BENCHMARK_DETAIL_GONE result_of<Work> loss(Work&& work) const {
+        return static_cast<Work&&>(work)();
+    }
+    template<class Work>
+    COMPONENT_BENCHMARK_DETAIL_GONE result_of<Work> backward(Work&& work) const {
+        return static_cast<Work&&>(work)();
+    }
+    template<class Work>
+    COMPONENT_BENCHMARK_DETAIL_GONE result_of<Work> optimizer(Work&& work) const {
+        return static_cast<Work&&>(work)();
+    }
+    template<class Work>
+    COMPONENT_BENCHMARK_DETAIL_GONE result_of<Work> zero_grad(Work&& work) const {
+        return static_cast<Work&&>(work)();
+    }
+    template<class Work>
+    COMPONENT_BENCHMARK_DETAIL_GONE result_of<Work> apart(Work&& work) const {
+        return static_cast<Work&&>(work)();
+    }
+    [[nodiscard]] COMPONENT_BENCHMARK_DETAIL_GONE step_times middle() const noexcept { return {}; }
+};
 
 struct schedule {
     COMPONENT_BENCHMARK_DETAIL_GONE explicit schedule(off::anything) noexcept {}

@@ -1,6 +1,7 @@
 // hook -> CAPTURE: one recorded call with all that a replay needs
 #pragma once
 
+#include <component_benchmark/capture/call_span.hpp>
 #include <component_benchmark/capture/declared_state.hpp>
 #include <component_benchmark/capture/generators.hpp>
 #include <component_benchmark/capture/tensor_bytes.hpp>
@@ -80,6 +81,7 @@ struct basic_captured_call {
     bool has_gradients = false;                       ///< the loss was given
     std::vector<at::Tensor> gradients;  ///< of the outputs, undefined where the loss needs none
 
+    call_span span;           ///< of a forward whose calls are timed
     std::string state_sizes;  ///< of the declared state in the module and below
     std::string in_shapes;
     std::string out_shapes;

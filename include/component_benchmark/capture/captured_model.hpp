@@ -3,6 +3,7 @@
 
 #include <component_benchmark/capture/call_table.hpp>
 #include <component_benchmark/capture/component.hpp>
+#include <component_benchmark/capture/context_times.hpp>
 #include <component_benchmark/capture/forward_recorder.hpp>
 #include <component_benchmark/capture/model_state.hpp>
 #include <component_benchmark/capture/only_run.hpp>
@@ -92,10 +93,22 @@ public:
                                "class from the root down to it");
         auto const device =
             parameters.empty() ? c10::Device{c10::kCPU} : parameters.front().device();
-        return {TORCH_VERSION,         device.str(),
-                at::get_num_threads(), forwards_.has_loss() ? "captured" : "ones",
-                std::move(warnings),   c10::DeviceTypeName(device.type(), /*lower_case=*/true)};
+        return {TORCH_VERSION,
+                device.str(),
+                at::get_num_threads(),
+                forwards_.has_loss() ? "captured" : "ones",
+                std::move(warnings),
+                c10::DeviceTypeName(device.type(), /*lower_case=*/true),
+                step_};
     }
+
+    /// Runs so many steps with the calls timed; components have the times then.
+    void time_in_context(int steps) {
+        context_.run(steps, forwards_, calls_, tree_, wanted_->outline(wanted_now()));
+    }
+
+    /// A step of the user's program, which its environment then has.
+    void tell_step(step_times const& step) noexcept { step_ = step; }
 
     /// All recorded calls as rows of the report.
     [[nodiscard]] std::vector<call> calls() const {
@@ -231,6 +244,7 @@ private:
     [[nodiscard]] component make_component(std::size_t row) {
         component made{tree_.nodes()[row], tree_.module(row), tree_.parameters(row),
                        tree_.buffers(row), tree_.is_region(row)};
+        made.tell_context(context_.of(calls_.of(row)), context_.why());
         std::unordered_map<std::string, std::size_t> groups;
         std::string why;
         for (auto const number : calls_.of(row)) {
@@ -274,6 +288,8 @@ private:
     std::unique_ptr<wanted_rows> wanted_;
     call_table calls_;
     bool sees_libtorch_;
+    step_times step_;
+    basic_context_times<call_table> context_;
 };
 
 using captured_model = basic_captured_model<std::function<at::Tensor(session& listener)>>;

@@ -3,6 +3,7 @@
 
 #include <component_benchmark/capture/replay.hpp>
 #include <component_benchmark/capture/tensor_parts.hpp>
+#include <component_benchmark/core/context_time.hpp>
 #include <component_benchmark/core/node.hpp>
 
 #include <cstdint>
@@ -121,6 +122,16 @@ public:
     };
     [[nodiscard]] preserved_arguments preserve_arguments() { return preserved_arguments{*this}; }
 
+    /// Of all its calls in the model's own step, where that was timed.
+    [[nodiscard]] std::vector<context_time> const& in_context() const noexcept { return context_; }
+    [[nodiscard]] no_context_reasons const& why_no_context() const noexcept {
+        return why_no_context_;
+    }
+    void tell_context(std::vector<context_time> times, no_context_reasons why) {
+        context_ = std::move(times);
+        why_no_context_ = std::move(why);
+    }
+
     /// Nothing of it can be replayed, for this reason.
     void give_up(std::string why) {
         calls_.clear();
@@ -135,6 +146,8 @@ private:
     bool is_region_;
     std::vector<Group> calls_;
     std::string why_no_calls_ = "not called";
+    std::vector<context_time> context_;
+    no_context_reasons why_no_context_;
 };
 
 using call_group = basic_call_group<replay>;

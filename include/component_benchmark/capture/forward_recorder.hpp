@@ -61,6 +61,20 @@ public:
         return second;
     }
 
+    /// One forward with the calls timed, and the loss, if the step gives one. Throws what the
+    /// forward throws.
+    [[nodiscard]] std::pair<std::unique_ptr<session>, at::Tensor> time(
+        std::vector<call_detail> const& details) {
+        rewind();
+        auto seen =
+            std::make_unique<session>(tree_, details, std::vector<bool>{}, &state_.declared());
+        seen->time_calls();
+        at::ThreadLocalStateGuard const grad_mode_and_autocast{at::ThreadLocalState{}};
+        auto loss = run_(*seen);
+        at::autocast::clear_cache();
+        return {std::move(seen), std::move(loss)};
+    }
+
     /// Puts back what the last forward changed.
     void rewind() {
         if (auto const written = std::exchange(written_, std::nullopt))

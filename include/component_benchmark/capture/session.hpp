@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -44,6 +45,7 @@ public:
 
     void begin(hook::callee who, maker make, std::string (*why_not)(),
                hook::state_maker state) noexcept override {
+        span_clock::pause recording{clock_.get()};
         drop_open_norm();
         auto const row = row_of(who);
         // a module without a row may be gone when the forward is over
@@ -60,6 +62,7 @@ public:
         call.row = static_cast<std::size_t>(row);
         call.index = counts_[call.row]++;
         call.parent = parent();
+        recording.open(call.span);
         call.recomputed = torch::autograd::get_current_graph_task_id() >= 0;
         call.makes_graph = c10::GradMode::is_enabled();
         call.autocast = at::autocast::is_autocast_enabled(at::kCPU) ||
@@ -70,9 +73,11 @@ public:
     }
 
     void succeed(results each) noexcept override {
+        span_clock::pause const recording{clock_.get()};
         auto* const call = close();
         if (call == nullptr)
             return;
+        recording.close(call->span);
         call->finished = true;
         deepest_failure_ = nullptr;  // if there was one below, it was caught
         if (!wanted_[call->row].looks || !call->opaque.empty())
@@ -101,6 +106,9 @@ public:
         if (auto const row = tree_.row_of(&module); row != node::none)
             ++missed_[static_cast<std::size_t>(row)];
     }
+
+    /// From here on calls have a span.
+    void time_calls() { clock_ = std::make_unique<span_clock>(); }
 
     [[nodiscard]] std::deque<captured_call>& calls() noexcept { return calls_; }
     [[nodiscard]] std::vector<std::int64_t> const& counts() const noexcept { return counts_; }
@@ -271,6 +279,7 @@ private:
     std::vector<bool> copied_;
     declared_states* declared_;
     bool found_state_ = false;
+    std::unique_ptr<span_clock> clock_;
     std::vector<found_region> regions_;
     std::vector<std::int64_t> counts_;
     std::vector<std::int64_t> missed_;

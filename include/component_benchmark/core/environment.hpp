@@ -1,6 +1,8 @@
 // provider -> result: what the numbers were measured on
 #pragma once
 
+#include <component_benchmark/core/step_times.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,6 +16,7 @@ struct environment {
     std::string gradients;  ///< of the outputs in a backward: "captured" from a loss, or "ones"
     std::vector<std::string> warnings;
     std::string device_kind = "cpu";  ///< "cuda" of a device "cuda:0"
+    step_times step = {};             ///< one of the program's own, if it gave any
 };
 
 }  // namespace component_benchmark

@@ -97,6 +97,10 @@ public:
         begin(around);
         broken_.clear();
         lost_.clear();
+        detail::for_each_in(profilers_, [&](auto& profiler) {
+            if constexpr (requirement::looks_at<decltype(profiler), decltype(*captured)>)
+                profiler.look_at(*captured);
+        });
         auto const seen = measure(found, *captured);
         tell(found.facts);
         found.facts.complete = !interrupted();

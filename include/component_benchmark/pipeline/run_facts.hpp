@@ -61,6 +61,7 @@ template<class Options>
     facts.device = std::move(around.device);
     facts.device_kind = std::move(around.device_kind);
     facts.threads = around.threads;
+    facts.step = around.step;
     facts.gradients = std::move(around.gradients);
     facts.warnings = std::move(around.warnings);
     auto const unlimited = wishes.depth == (std::numeric_limits<std::size_t>::max)();

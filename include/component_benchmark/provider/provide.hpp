@@ -6,6 +6,7 @@
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/failure.hpp>
 #include <component_benchmark/core/options.hpp>
+#include <component_benchmark/core/step_ledger.hpp>
 
 #include <memory>
 #include <string>
@@ -79,8 +80,17 @@ public:
     /// component's backward gets the gradients that this loss really sends to its outputs.
     template<class NewLoss>
     [[nodiscard]] auto loss(NewLoss new_loss) && {
-        return model_provider<Model, NewLoss, Arguments...>{model_, std::move(new_loss),
-                                                            std::move(arguments_)};
+        model_provider<Model, NewLoss, Arguments...> made{model_, std::move(new_loss),
+                                                          std::move(arguments_)};
+        made.step_ = step_;
+        return made;
+    }
+
+    /// The same with where the time of the program's own steps went: the report has the one in the
+    /// middle.
+    [[nodiscard]] auto step(step_ledger const& own) && {
+        step_ = own.middle();
+        return std::move(*this);
     }
 
     /// One forward (two when a call edits its arguments) with every submodule's calls recorded.
@@ -90,11 +100,12 @@ public:
         auto& module = provider_detail::module_of(model_);
         using module_class = std::remove_reference_t<decltype(module)>;
         auto const run = [&](capture::session& listener) { return step(module, listener); };
-        if constexpr (hook::components_access::has<module_class>)
-            return std::make_unique<capture::walked_model<module_class>>(module, batch(), wishes,
-                                                                         run);
-        else
-            return std::make_unique<capture::captured_model>(module, batch(), wishes, run);
+        using captured_type =
+            std::conditional_t<hook::components_access::has<module_class>,
+                               capture::walked_model<module_class>, capture::captured_model>;
+        auto made = std::make_unique<captured_type>(module, batch(), wishes, run);
+        made->tell_step(step_);
+        return made;
     }
 
 private:
@@ -192,9 +203,13 @@ private:
             });
     }
 
+    template<class, class, class...>
+    friend class model_provider;
+
     Model& model_;
     Loss loss_;
     std::tuple<Arguments...> arguments_;
+    step_times step_ = {};
 };
 
 /// A provider for `model` (a module, a holder made by TORCH_MODULE or a shared pointer) called with

@@ -29,6 +29,8 @@ namespace component_benchmark {
         {"flops_fwd", "FLOPs"},
         {"flops_bwd", "FLOPs backward"},
         {"flops_fwd_bwd", "FLOPs fwd+bwd"},
+        {"in_context_ms", "In context"},
+        {"context_gap_pct", "Gap to context"},
         {"tflops_per_s", "Throughput"},
         {"tflops_per_s_fwd_bwd", "Throughput fwd+bwd"},
         {"mfu_pct", "MFU"},

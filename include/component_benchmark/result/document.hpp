@@ -4,6 +4,7 @@
 #include <component_benchmark/core/metric.hpp>
 #include <component_benchmark/core/node.hpp>
 #include <component_benchmark/core/peaks.hpp>
+#include <component_benchmark/core/step_times.hpp>
 #include <component_benchmark/core/unit.hpp>
 
 #include <concepts>
@@ -82,6 +83,7 @@ struct run_facts {
     /// How numbers are to be read, e.g. {"flops", "strict"}.
     std::vector<std::pair<std::string, std::string>> conventions = {};
     device_peaks peaks = {};
+    step_times step = {};  ///< `step.steps` is 0 when the program gave none
 };
 
 /// The whole report: facts of the run, the tree in pre-order, its calls, and a column a metric.

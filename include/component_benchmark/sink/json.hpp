@@ -2,12 +2,14 @@
 #pragma once
 
 #include <component_benchmark/core/peaks.hpp>
+#include <component_benchmark/core/step_times.hpp>
 #include <component_benchmark/result/document.hpp>
 #include <component_benchmark/sink/json_tables.hpp>
 #include <component_benchmark/sink/json_writer.hpp>
 #include <component_benchmark/sink/output_file.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace component_benchmark {
@@ -38,6 +40,19 @@ void write_peaks(json_writer& out, Peaks const& peaks) {
         out.entry("peaks_note", peaks.note);
 }
 
+/// The ledger of a step; milliseconds.
+template<class Step>
+void write_step(json_writer& out, Step const& step) {
+    auto const ms = [](std::int64_t ns) { return static_cast<double>(ns) / 1e6; };
+    out.begin_object().entry("iteration_ms", ms(step.total_ns()));
+    if (step.examples > 0)
+        out.entry("examples", step.examples).entry("qps", step.examples_per_second());
+    out.entry("steps", step.steps).key("ledger").begin_object();
+    for (std::size_t part = 0; part < step.part_ns.size(); ++part)
+        out.entry(step_part_names[part], ms(step.part_ns[part]));
+    out.entry("unattributed", ms(step.unattributed_ns)).end().end();
+}
+
 template<class Facts>
 void write_meta(json_writer& out, Facts const& facts) {
     out.begin_object()
@@ -61,6 +76,8 @@ void write_meta(json_writer& out, Facts const& facts) {
     for (auto const& [name, value] : facts.conventions)
         out.entry(name, value);
     out.entry("gradients", facts.gradients).end();
+    if (facts.step.steps > 0)
+        write_step(out.key("root"), facts.step);
     out.key("unchanged")
         .begin_object()
         .entry("verified", facts.unchanged.verified)

@@ -56,6 +56,30 @@ namespace detail {
     return line + (facts.complete ? "" : " (partial run)");
 }
 
+/// "step 12.3 ms, 41,600 examples/s: forward 33.1 %, backward 40.2 %, ..., unattributed 0.1 %", or
+/// nothing when the program gave no step. Parts that it did not time are not named.
+[[nodiscard]] std::string step_line(a_document auto const& report) {
+    auto const& step = report.facts.step;
+    if (step.steps == 0)
+        return {};
+    auto const total = static_cast<double>(step.total_ns());
+    auto line = "step " + text::number(total / 1e6) + " ms";
+    if (step.examples > 0)
+        line += ", " + text::whole(static_cast<std::int64_t>(step.examples_per_second())) +
+                " examples/s";
+    line += ":";
+    auto const add = [&](std::string_view name, std::int64_t ns, char const* comma) {
+        line.append(" ").append(name) +=
+            " " + text::percentage(total > 0.0 ? 100.0 * static_cast<double>(ns) / total : 0.0) +
+            " %" + comma;
+    };
+    for (std::size_t part = 0; part < step.part_ns.size(); ++part)
+        if (step.part_ns[part] != 0)
+            add(step_part_names[part], step.part_ns[part], ",");
+    add("unattributed", step.unattributed_ns, "");
+    return line;
+}
+
 /// Rows with self time, the longest first.
 [[nodiscard]] std::vector<std::size_t> rows_by_self_time(a_document auto const& report) {
     auto const* self = report.find("self_ms");
@@ -203,6 +227,8 @@ inline void add_state(verification const& state, std::size_t width,
 template<a_document Document = document>
 [[nodiscard]] std::string to_summary(Document const& report, std::size_t width = 100) {
     std::vector<std::string> lines{detail::headline(report)};
+    if (auto const step = detail::step_line(report); !step.empty())
+        lines.push_back(step);
     detail::add_top_five(report, width, lines);
     detail::add_failures(report, width, lines);
     detail::add_negative_self(report, width, lines);
