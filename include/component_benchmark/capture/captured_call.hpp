@@ -75,8 +75,9 @@ struct basic_captured_call {
     bool has_own_arguments = false;   ///< they were copied at entry
     bool begins_with_tensor = false;  ///< and could be stored
 
-    std::vector<tensor_look> inputs;                  ///< as given; only while capturing
-    std::vector<tensor_look> outputs;                 ///< as returned; only while capturing
+    std::vector<tensor_look> inputs;   ///< as given; only while capturing
+    std::vector<tensor_look> outputs;  ///< as returned; only while capturing
+    std::vector<at::Tensor> returned;  ///< what it gave in the model; empty where not known
     std::vector<torch::autograd::Edge> output_edges;  ///< only while capturing
     bool has_gradients = false;                       ///< the loss was given
     std::vector<at::Tensor> gradients;  ///< of the outputs, undefined where the loss needs none
@@ -105,6 +106,15 @@ struct basic_captured_call {
         has_own_arguments = true;
     }
 
+    /// It cannot be replayed, for this reason.
+    void give_up(std::string why) {
+        opaque = std::move(why);
+        outputs.clear();
+        returned.clear();
+        output_edges.clear();
+        stored.reset();
+    }
+
     /// A version counter of an argument has moved since it was given.
     [[nodiscard]] bool arguments_moved() const {
         for (auto const& input : inputs)
@@ -124,6 +134,9 @@ struct basic_captured_call {
         };
         if (stored != nullptr && !has_own_arguments)
             stored->each_argument([&](at::Tensor& argument) { arguments.replace(argument, cut); });
+        for (auto const& output : outputs)
+            if (output.was_written())
+                returned.clear();  // what it was is not known any more
         inputs.clear();
         outputs.clear();
         output_edges.clear();
@@ -134,6 +147,7 @@ struct basic_captured_call {
         stored.reset();
         context.reset();
         gradients.clear();
+        returned.clear();
     }
 };
 

@@ -5,6 +5,7 @@
 #include <component_benchmark/capture/component.hpp>
 #include <component_benchmark/capture/model_state.hpp>
 #include <component_benchmark/capture/module_tree.hpp>
+#include <component_benchmark/capture/returned.hpp>
 #include <component_benchmark/capture/tensor_bytes.hpp>
 #include <component_benchmark/core/by_call.hpp>
 #include <component_benchmark/core/failure.hpp>
@@ -50,6 +51,8 @@ public:
                 auto const first = run_once(group, one);
                 if (first.misses_leaves)
                     found.remark = backward_is_partial;
+                else if (found.remark.empty())
+                    found.remark = first.difference;
                 is_suspect = first.writes;
                 if (is_suspect)
                     look_again(row, group, one, found);
@@ -87,7 +90,8 @@ public:
 private:
     struct run_facts {
         bool misses_leaves = false;
-        bool writes = false;  ///< parameters, or buffers in its backward
+        bool writes = false;     ///< parameters, or buffers in its backward
+        std::string difference;  ///< from what it gave in the model
     };
     using values = std::array<std::size_t, 3>;  // hashes
 
@@ -99,6 +103,10 @@ private:
         auto again = group.replay();
         again.prepare();
         again.forward();
+        if (auto& inside = group.captured().returned; !inside.empty()) {
+            found.difference = difference_of(inside, again.outputs());
+            inside.clear();  // it is asked once, and may be large
+        }
         auto const buffers = hash_of_bytes(one.buffers());
         if (again.prepare_backward()) {
             found.misses_leaves = again.misses_leaves();

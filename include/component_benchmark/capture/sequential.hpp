@@ -125,6 +125,7 @@ struct call_order {
     call.output_edges = last.output_edges;
     call.has_gradients = last.has_gradients;
     call.gradients = last.gradients;
+    call.returned = last.returned;
     call.span = {first.span.begin_ns, last.span.end_ns, first.span.first_node, last.span.end_node};
     return call;
 }

@@ -87,13 +87,15 @@ public:
         try {
             each([&](at::Tensor& output) {
                 call->outputs.emplace_back(output);
+                if (wanted_[call->row].arguments)
+                    call->returned.push_back(output.is_inference() ? output : output.detach());
                 if (with_edges)
                     call->output_edges.push_back(output.requires_grad()
                                                      ? torch::autograd::impl::gradient_edge(output)
                                                      : torch::autograd::Edge{});
             });
         } catch (...) {
-            give_up(*call, "its result threw while it was looked at: " + current_failure());
+            call->give_up("its result threw while it was looked at: " + current_failure());
         }
     }
 
@@ -204,9 +206,9 @@ private:
                                               training_flags{below.modules},
                                               buffers_now(below.buffers), state_now(call)});
         } catch (hook::cannot_be_kept const& why) {
-            give_up(call, why.what());
+            call.give_up(why.what());
         } catch (...) {
-            give_up(call, "an argument threw while it was copied: " + current_failure());
+            call.give_up("an argument threw while it was copied: " + current_failure());
         }
     }
 
@@ -219,13 +221,6 @@ private:
             return row != node::none && tree_.is_below(static_cast<std::size_t>(row), call.row);
         });
         return copies;
-    }
-
-    static void give_up(captured_call& call, std::string why) {
-        call.opaque = std::move(why);
-        call.outputs.clear();
-        call.output_edges.clear();
-        call.stored.reset();
     }
 
     /// What lies below a module; asked for once.
