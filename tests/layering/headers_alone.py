@@ -5,6 +5,7 @@ and `max` are everybody's, `small` is that of Windows.
   torch_free   each header that does not see torch
   torch        each header that does
   umbrella     all of them at once
+  HEADER       this one
 """
 import pathlib
 import sys
@@ -42,7 +43,9 @@ def compiles(asked, header, mode, folder):
 
 def check(asked):
     headers = all_headers()
-    if asked.which == "umbrella":
+    if asked.which.endswith(".hpp"):
+        headers = [asked.which]
+    elif asked.which == "umbrella":
         headers = ["component_benchmark.hpp"]
     elif asked.which == "torch":
         headers = [one for one in headers if sees_torch(one)]
