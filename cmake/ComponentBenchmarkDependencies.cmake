@@ -24,7 +24,8 @@ function(component_benchmark_check_found package minimum what debian_package too
     if(DEFINED ${package}_VERSION_STRING)  # of Boost, the other may be written 107400
         set(version "${${package}_VERSION_STRING}")
     endif()
-    if(version VERSION_LESS minimum OR (too_new AND version VERSION_GREATER_EQUAL too_new))
+    # A package that is part of the project (FetchContent) need not say its version.
+    if(version AND (version VERSION_LESS minimum OR (too_new AND version VERSION_GREATER_EQUAL too_new)))
         message(FATAL_ERROR "${needs}, and CMake finds version ${version} (${package}_DIR is \"${${package}_DIR}\").")
     endif()
 endfunction()

@@ -20,6 +20,7 @@ plugin_name = re.compile(r'\bstatic constexpr [\w: *&]+\bname\s*(?:=\s*|\{)"(\w+
 declared = re.compile(r"^(?:struct|class) (\w+)\b(?! *;)|^using (\w+) =", re.MULTILINE)
 layout_line = re.compile(r"^\s*[\d:-]+ \| ( *)(.*?)(?: \(empty\))?$")
 made_of = re.compile(r"\b(struct|class|enum) component_benchmark::(\w+)(?![\w:<])")
+name_line = 'static constexpr char const* name = "{}";'
 unit_head = """#include <type_traits>
 namespace cb = component_benchmark;
 struct no_result {};
@@ -100,6 +101,14 @@ def look_at(includes, names, mode):
     return layouts(done.stdout), "" if done.returncode == 0 else done.stderr
 
 
+def place_of(name, headers):
+    for header in headers:
+        for number, line in enumerate((library / header).read_text().splitlines(), 1):
+            if re.match(rf"(?:struct|class|using) (?:basic_)?{name}\b(?! *;)", line):
+                return f"include/component_benchmark/{header}:{number}"
+    return "include/component_benchmark"
+
+
 def enumerators(name, headers):
     for header in headers:
         if found := re.search(rf"^enum class {name}\b[^{{;]*\{{([^}}]*)\}}", (library / header).read_text(), re.MULTILINE):
@@ -113,6 +122,9 @@ def check():
     torch_free = [one for one in on_headers if not sees_torch(one)]
     plugins = {name for one in on_headers for name in plugin_name.findall((library / one).read_text())}
     off_only = [one for one in off_headers if one.startswith("off")]
+    off_plugins = {name for one in off_only for name in plugin_name.findall((library / one).read_text())}
+    for name in sorted(off_plugins - plugins):
+        yield f"{place_of(name, on_headers)}: {name} is a plugin off; give it its name: `{name_line.format(name)}`."
     off_names, on_names = names_in(off_headers), names_in(on_headers)
     for name in sorted(plugins - off_names):
         yield (f"include/component_benchmark/off.hpp: has no {name}, which on is a plugin; declare it in "

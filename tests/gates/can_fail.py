@@ -64,6 +64,8 @@ torch_free = [
      "// WITHOUT_WRITE\n", "// without a write\n", ["sink.cpp, WITHOUT_WRITE: the macro is used, and no case"]),
     ("a field that off has not", ["disabled/twins.py", compiling, "torch_free"], library + "off/profilers.hpp",
      "    int warmup = 2;\n", "", ["cb::latency: on has the field warmup, and off has not"]),
+    ("a shipped sink without a name", ["disabled/twins.py", compiling, "torch_free"], library + "sink/json.hpp",
+     "    static constexpr char const* name = \"json\";\n", "", ["sink/json.hpp:", "json is a plugin off; give it its name"]),
     ("a metric that only off has", ["disabled/twins.py", compiling, "torch_free"], library + "off/profilers.hpp",
      "        off::metric<std::int64_t> samples;\n", "        off::metric<std::int64_t> samples, lost;\n",
      ["cb::latency::result: off has the field lost, and on has not"]),

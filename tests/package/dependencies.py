@@ -10,12 +10,13 @@ import sys
 import tempfile
 
 root = pathlib.Path(__file__).resolve().parents[2]
-# Package, version, what is said of it ("" where it is taken).
+# Package, version ("" where it does not say), what is said of it ("" where it is taken).
 cases = [
     ("fmt", "9.0.0", ""),
     ("fmt", "10.2.1", ""),
     ("fmt", "11.0.2", ""),
     ("fmt", "12.1.0", ""),
+    ("fmt", "", ""),
     ("fmt", "8.1.1", "Component Benchmark needs fmt, version 9 to 12, and CMake finds version 8.1.1"),
     ("fmt", "13.0.0", "Component Benchmark needs fmt, version 9 to 12, and CMake finds version 13.0.0"),
     ("fmt", None, "Component Benchmark needs fmt, version 9 to 12, and CMake does not find it (Debian: libfmt-dev)"),
@@ -48,6 +49,7 @@ def configure(folder, versions):
         home.mkdir(parents=True)
         if version is not None:
             (home / f"{package}Config.cmake").write_text("")
+        if version:
             (home / f"{package}ConfigVersion.cmake").write_text(
                 stand_in.format(version=version, major=version.split(".")[0]))
     (folder / "CMakeLists.txt").write_text(project.format(root=root.as_posix()))
@@ -65,7 +67,7 @@ def check():
         with tempfile.TemporaryDirectory(prefix="component_benchmark_dependencies_") as folder:
             versions = {"Boost": "1.74.0", "fmt": "9.1.0", "Catch2": "2.13.10", package: version}
             status, said = configure(pathlib.Path(folder), versions)
-        name = f"{package} {version or 'that is not there'}"
+        name = f"{package} {'that is not there' if version is None else version}"
         if not sentence and (status != 0 or "all found" not in said):
             yield f"{name} must be taken, and CMake says: {said}"
         elif sentence and (status == 0 or sentence not in said):
