@@ -2,14 +2,33 @@
 # Also included by the installed package, so it knows nothing of the source tree.
 include_guard(DIRECTORY)
 
-# component_benchmark_require(<package> <version> <what it is> <Debian package>)
-macro(component_benchmark_require package version what debian_package)
-    find_package(${package} ${version} QUIET)
-    if(NOT ${package}_FOUND)
-        message(FATAL_ERROR "Component Benchmark needs ${what}, ${version} or newer, and CMake does not find it "
-                            "(Debian: ${debian_package}).")
-    endif()
+# component_benchmark_require(<package> <minimum> <what it is> <Debian package> [<first major version that is too new>])
+# The version is not find_package's to check: a package that calls itself compatible with its own major version only
+# (fmt, Catch2) refuses a newer one that would do.
+macro(component_benchmark_require package minimum what debian_package)
+    find_package(${package} QUIET)
+    component_benchmark_check_found("${package}" "${minimum}" "${what}" "${debian_package}" "${ARGN}")
 endmacro()
 
+function(component_benchmark_check_found package minimum what debian_package too_new)
+    set(wish "${minimum} or newer")
+    if(too_new)
+        math(EXPR newest "${too_new} - 1")
+        set(wish "${minimum} to ${newest}")
+    endif()
+    set(needs "Component Benchmark needs ${what}, version ${wish}")
+    if(NOT ${package}_FOUND)
+        message(FATAL_ERROR "${needs}, and CMake does not find it (Debian: ${debian_package}).")
+    endif()
+    set(version "${${package}_VERSION}")
+    if(DEFINED ${package}_VERSION_STRING)  # of Boost, the other may be written 107400
+        set(version "${${package}_VERSION_STRING}")
+    endif()
+    # A package that is part of the project (FetchContent) need not say its version.
+    if(version AND (version VERSION_LESS minimum OR (too_new AND version VERSION_GREATER_EQUAL too_new)))
+        message(FATAL_ERROR "${needs}, and CMake finds version ${version} (${package}_DIR is \"${${package}_DIR}\").")
+    endif()
+endfunction()
+
 component_benchmark_require(Boost 1.74 "the Boost headers" libboost-dev)
-component_benchmark_require(fmt 9 "fmt" libfmt-dev)
+component_benchmark_require(fmt 9 "fmt" libfmt-dev 13)

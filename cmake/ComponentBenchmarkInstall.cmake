@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 set(package_folder "${CMAKE_INSTALL_DATADIR}/cmake/component_benchmark")
 
 install(DIRECTORY include/component_benchmark TYPE INCLUDE)
-install(TARGETS component_benchmark EXPORT component_benchmark)
+install(TARGETS component_benchmark EXPORT component_benchmark INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT component_benchmark FILE component_benchmarkTargets.cmake NAMESPACE component_benchmark::
         DESTINATION "${package_folder}")
 # Two of them: the headers stand elsewhere in the build tree.

@@ -4,9 +4,8 @@ include(ComponentBenchmarkInstrument)
 add_library(component_benchmark INTERFACE)
 add_library(component_benchmark::component_benchmark ALIAS component_benchmark)
 target_compile_features(component_benchmark INTERFACE cxx_std_20)
-target_include_directories(
-    component_benchmark INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
-                                  "$<INSTALL_INTERFACE:include>")
+# Installed, the folder is what ComponentBenchmarkInstall.cmake says.
+target_include_directories(component_benchmark INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>")
 target_compile_definitions(component_benchmark
                            INTERFACE COMPONENT_BENCHMARK_ENABLED=$<BOOL:${COMPONENT_BENCHMARK_ENABLED}>)
 # fmt header-only: LibTorch puts its own, newer fmt on the include path, and a compiled older one must not meet it.

@@ -22,9 +22,23 @@ def sentences_of(said):
             yield number, found[1].removeprefix("component_benchmark: ").rstrip('"')
 
 
+def check_cases(text, named):
+    """Nothing that looks like a case is passed over in silence."""
+    used = set()
+    for line in re.findall(r"^\s*#\s*(?:el)?if(?:n?def)?\b(.*)$", text, re.MULTILINE):
+        used |= set(re.findall(r"\b[A-Za-z_]\w*\b", line)) - {"defined"}
+    if not named:
+        yield f"{asked.source}: no cases: at the top, `// MACRO`, and below it, indented, how the sentence begins."
+    for macro in sorted(used - named):
+        yield f"{asked.source}, {macro}: the macro is used, and no case at the top of the file says what is expected of it."
+    for macro in sorted(named - used):
+        yield f"{asked.source}, {macro}: a case, and the file does not use the macro."
+
+
 def check(asked):
     source = here / asked.source
-    cases = re.findall(r"^// ([A-Z_]+)\n//     (.*)$", source.read_text(), re.MULTILINE)
+    cases = re.findall(r"^// ([A-Z][A-Z0-9_]*)\n//     (.*)$", source.read_text(), re.MULTILINE)
+    yield from check_cases(source.read_text(), {macro for macro, _ in cases})
     flags = gate.flags_of(asked.flags) + ["-I" + str(tests), "-fsyntax-only", str(source)]
     status, said = gate.compile(asked.compiler, flags + gate.warnings)
     if status != 0:

@@ -17,17 +17,37 @@ compiling = "compiling"  # the gate takes --compiler, --flags and --memory
 torch_free = [
     ("a torch include in a sink", ["layering/layering.py"], library + "sink/json.hpp", once,
      once + "#include <ATen/core/Tensor.h>\n", ["sink/json.hpp:3", "layering: sink may not include <ATen/core/Tensor.h>"]),
+    ("a torch include behind a space", ["layering/layering.py"], library + "sink/json.hpp", once,
+     once + " #  include <ATen/core/Tensor.h>\n", ["sink/json.hpp:3", "layering: sink may not include <ATen/core/Tensor.h>"]),
+    ("a header of CUDA", ["layering/layering.py"], library + "core/needs.hpp", once, once + "#include <cuda_runtime.h>\n",
+     ["core/needs.hpp:3", "layering: core may not include <cuda_runtime.h>"]),
+    ("a header of the system where none is needed", ["layering/layering.py"], library + "result/document.hpp", once,
+     once + "#include <sys/mman.h>\n", ["result/document.hpp:3", "layering: result may not include <sys/mman.h>"]),
+    ("an include in the source file", ["layering/layering.py"], library + "hook/interpose.cpp",
+     "#include <component_benchmark/hook/interpose.hpp>\n", "#include <component_benchmark/sink/json.hpp>\n",
+     ["hook/interpose.cpp:3", "layering: hook may not include sink"]),
+    ("an include by a macro", ["layering/layering.py"], library + "core/needs.hpp", once, once + "#include JSON_HEADER\n",
+     ["core/needs.hpp:3", "so that it can be checked"]),
+    ("a header by another name", ["layering/layering.py"], library + "core/needs.h", None, "// core: a header of C\n",
+     ["core/needs.h:1", "no header"]),
     ("a header that nobody reaches", ["layering/layering.py"], library + "core/lonely.hpp", None,
      "// nowhere\n#pragma once\n", ["core/lonely.hpp:1", "the umbrella component_benchmark.hpp does not reach it"]),
     ("a header without its place in the flow", ["layering/layering.py"], library + "core/needs.hpp", "// profile", "//",
      ["core/needs.hpp:1", "the first line must be a comment"]),
+    ("a header whose place is nowhere", ["layering/layering.py"], library + "core/needs.hpp", "// profile, sink -> pipeline:",
+     "// somewhere:", ["core/needs.hpp:1", "the first line must be a comment"]),
     ("an unformatted line", ["layering/formatting.py", "{root}/include"], library + "core/needs.hpp", "struct needs {};",
      "struct needs  {};", ["core/needs.hpp:8", "not as clang-format 14 writes it"]),
-    ("a null pointer of C", ["layering/tidy.py", compiling, "torch_free"], library + "core/needs.hpp", "struct needs {};",
-     "struct needs {};\ninline void* none() {\n    return 0;\n}", ["core/needs.hpp", "clang-tidy, modernize-use-nullptr"]),
-    ("a header that needs another", ["layering/headers_alone.py", compiling, "torch_free"], library + "core/metric.hpp",
+    ("a format of one's own", ["layering/formatting.py", "{root}/include"], library + "core/needs.hpp", "struct needs {};",
+     "// clang-format off\nstruct needs  {};", ["core/needs.hpp:8", "`clang-format off` needs a reason"]),
+    ("a null pointer of C, off", ["layering/tidy.py", compiling, "torch_free"], library + "off.hpp", "enum class colour ",
+     "inline void* none() {\n    return 0;\n}\nenum class colour ", ["off.hpp", "clang-tidy, modernize-use-nullptr"]),
+    ("a header that needs another", ["layering/headers_alone.py", compiling, "core/metric.hpp"], library + "core/metric.hpp",
      "#include <component_benchmark/core/unit.hpp>\n", "", ["core/metric.hpp:1", "does not compile alone"]),
-    ("a name that is a macro for others", ["layering/headers_alone.py", compiling, "torch_free"],
+    ("a header with a warning", ["layering/headers_alone.py", compiling, "core/needs.hpp"], library + "core/needs.hpp",
+     "struct needs {};", "struct needs {};\ninline int whole(double part) {\n    return part;\n}",
+     ["core/needs.hpp:1", "compiles alone, with a warning", "conversion"]),
+    ("a name that is a macro for others", ["layering/headers_alone.py", compiling, "core/needs.hpp"],
      library + "core/needs.hpp", "struct needs {};", "struct needs {};\ninline int small = 0;",
      ["core/needs.hpp:1", "uses a name that is a macro for others"]),
     ("a plugin without a name that is let in", ["compile_fail/check.py", compiling, "sink.cpp"],
@@ -35,6 +55,29 @@ torch_free = [
      ["sink.cpp, WITHOUT_NAME", "a sink needs a name"]),
     ("a shipped plugin without a name", ["compile_fail/check.py", compiling, "sink.cpp"], library + "profile/latency.hpp",
      "    static constexpr char const* name = \"latency\";\n", "", ["sink.cpp", "the twin without a mistake must compile"]),
+    ("a test of sentences without one", ["compile_fail/check.py", compiling, "hollow.cpp"], "tests/compile_fail/hollow.cpp",
+     None, "// Nothing is refused.\nint nothing();\n", ["hollow.cpp: no cases"]),
+    ("a case with a number that compiles", ["compile_fail/check.py", compiling, "hollow.cpp"],
+     "tests/compile_fail/hollow.cpp", None, "// Nothing is refused.\n// CASE_2\n//     never said\n#ifdef CASE_2\n#endif\n"
+     "int nothing();\n", ["hollow.cpp, CASE_2: must not compile, and does"]),
+    ("a mistake that no case names", ["compile_fail/check.py", compiling, "sink.cpp"], "tests/compile_fail/sink.cpp",
+     "// WITHOUT_WRITE\n", "// without a write\n", ["sink.cpp, WITHOUT_WRITE: the macro is used, and no case"]),
+    ("a field that off has not", ["disabled/twins.py", compiling, "torch_free"], library + "off/profilers.hpp",
+     "    int warmup = 2;\n", "", ["cb::latency: on has the field warmup, and off has not"]),
+    ("a shipped sink without a name", ["disabled/twins.py", compiling, "torch_free"], library + "sink/json.hpp",
+     "    static constexpr char const* name = \"json\";\n", "", ["sink/json.hpp:", "json is a plugin off; give it its name"]),
+    ("a metric that only off has", ["disabled/twins.py", compiling, "torch_free"], library + "off/profilers.hpp",
+     "        off::metric<std::int64_t> samples;\n", "        off::metric<std::int64_t> samples, lost;\n",
+     ["cb::latency::result: off has the field lost, and on has not"]),
+    ("an enumerator that off has not", ["disabled/twins.py", compiling, "torch_free"], library + "off.hpp",
+     "enum class when_busy { wait, refuse };", "enum class when_busy { wait };",
+     ["cb::options::busy: cb::when_busy has the enumerators ['wait', 'refuse'] on, and ['wait'] off"]),
+    ("a version of its own", ["package/recipes.py"], "docs/packaging/vcpkg/vcpkg.json", '"version": "', '"version": "9.',
+     ["docs/packaging/vcpkg/vcpkg.json: version '9."]),
+    ("a recipe that finds nothing", ["package/recipes.py"], "docs/packaging/conan/conanfile.py",
+     "        CMakeDeps(self).generate()\n", "", ["conanfile.py: generate() makes no CMakeDeps"]),
+    ("a preset that is another build", ["package/recipes.py"], "CMakePresets.json", "-O1 -DNDEBUG", "-O3 -DNDEBUG",
+     ["CMakePresets.json: `ci` is what tests/run.sh builds first"]),
     ("a pipeline that leaves code behind", ["disabled/object_identity.py", compiling, "pipeline"], library + "off.hpp",
      "namespace component_benchmark {\n", "namespace component_benchmark {\ninline int volatile left_behind = 0;\n"
      "inline int const touched = left_behind;\n",
@@ -50,10 +93,13 @@ torch = [
 ]
 
 
+files = (".clang-format", ".clang-tidy", "CMakeLists.txt", "CMakePresets.json", "LICENSE")
+
+
 def copy_of_sources(folder):
-    for name in ("include", "tests", "examples"):
+    for name in ("include", "tests", "examples", "docs", "cmake"):
         shutil.copytree(gate.root / name, folder / name, ignore=shutil.ignore_patterns("golden", "oracle"))
-    for name in (".clang-format", ".clang-tidy"):
+    for name in files:
         shutil.copy(gate.root / name, folder / name)
 
 
@@ -100,4 +146,4 @@ def check():
 
 
 asked = gate.arguments("which")
-gate.run_once(asked, [gate.root / name for name in ("include", "tests", ".clang-format", ".clang-tidy")], check)
+gate.run_once(asked, [gate.root / name for name in ("include", "tests", "docs/packaging", "cmake", *files)], check)

@@ -5,18 +5,16 @@ and `max` are everybody's, `small` is that of Windows.
   torch_free   each header that does not see torch
   torch        each header that does
   umbrella     all of them at once
+  HEADER       this one
 """
 import pathlib
-import re
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import gate
+from headers import all_headers, include_folder, others_of, sees_torch
 
-include_folder = gate.root / "include"
-library = include_folder / "component_benchmark"
-include = re.compile(r"^#\s*include\s*<([^>]+)>", re.MULTILINE)
 # No use of them compiles, declarations included.
 clashing = """#define I @component_benchmark_must_not_use_I
 #define small @component_benchmark_must_not_use_small
@@ -26,22 +24,13 @@ clashing = """#define I @component_benchmark_must_not_use_I
 off_side = ("component_benchmark.hpp", "off.hpp", "hook/forward.hpp", "mode_sentinel.hpp")
 
 
-def others_of(header, seen=None):
-    """What a header includes, directly or not, of others."""
-    seen = seen if seen is not None else set()
-    found = set()
-    for name in include.findall((library / header).read_text()):
-        ours = name.removeprefix("component_benchmark/")
-        if ours == name:
-            found.add(name)
-        elif ours not in seen:
-            seen.add(ours)
-            found |= others_of(ours, seen)
-    return found
-
-
-def sees_torch(header):
-    return any(name.startswith(("torch/", "ATen/", "c10/")) for name in others_of(header))
+def what_is_wrong(said):
+    errors = [line for line in said.splitlines() if " error: " in line]
+    if "component_benchmark_must" in said:
+        return "uses a name that is a macro for others (I, small, min, max); rename it, or write (std::min)(a, b)"
+    if errors and all("[-Werror" in line for line in errors):
+        return "compiles alone, with a warning; " + errors[0].split(" error: ")[1]
+    return "does not compile alone; include what it uses"
 
 
 def compiles(asked, header, mode, folder):
@@ -53,8 +42,10 @@ def compiles(asked, header, mode, folder):
 
 
 def check(asked):
-    headers = sorted(p.relative_to(library).as_posix() for p in library.rglob("*.hpp"))
-    if asked.which == "umbrella":
+    headers = all_headers()
+    if asked.which.endswith(".hpp"):
+        headers = [asked.which]
+    elif asked.which == "umbrella":
         headers = ["component_benchmark.hpp"]
     elif asked.which == "torch":
         headers = [one for one in headers if sees_torch(one)]
@@ -67,9 +58,7 @@ def check(asked):
         for header, mode in pairs:
             status, said = compiles(asked, header, mode, folder)
             if status != 0:
-                what = ("uses a name that is a macro for others (I, small, min, max); rename it, or write (std::min)(a, b)"
-                        if "component_benchmark_must" in said else "does not compile alone; include what it uses")
-                yield (f"include/component_benchmark/{header}:1: {what} (COMPONENT_BENCHMARK_ENABLED={mode}):\n"
+                yield (f"include/component_benchmark/{header}:1: {what_is_wrong(said)} (COMPONENT_BENCHMARK_ENABLED={mode}):\n"
                        f"{said[:2000]}")
         print(f"{len(pairs)} headers")
 

@@ -10,7 +10,7 @@ root = pathlib.Path(__file__).resolve().parents[2]
 library = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else root / "include") / "component_benchmark"
 
 # Ours: the folders and top-level headers that a folder (or a top-level header) may include, besides its own.
-# Others: what it may include of third parties (a folder ends in /); the standard library and POSIX are free.
+# Others: what it may include of third parties (a folder ends in /). The standard library, below, is free.
 hana, fmt, aten = ("boost/hana/",), ("fmt/",), ("ATen/", "c10/")
 files = ("fmt/", "nlohmann/json.hpp", "protozero/", "zlib.h", "boost/crc.hpp")
 torch_module = ("torch/nn/module.h", *aten)
@@ -52,17 +52,47 @@ never = {
     "iostream": "it puts static objects into every file; use <cstdio> or <ostream>",
     "c10/cuda/": "use c10's device-generic API; the library builds without CUDA",
 }
+# C++20's, as far as clang 14 has it, less <iostream>; C's headers by their names in C++.
+standard = set("""
+algorithm any array atomic barrier bit bitset cassert cctype cerrno cfenv cfloat charconv chrono cinttypes climits
+clocale cmath codecvt compare complex concepts condition_variable coroutine csetjmp csignal cstdarg cstddef cstdint
+cstdio cstdlib cstring ctime cuchar cwchar cwctype deque exception execution filesystem forward_list fstream
+functional future initializer_list iomanip ios iosfwd istream iterator latch limits list locale map memory
+memory_resource mutex new numbers numeric optional ostream queue random ranges ratio regex scoped_allocator semaphore
+set shared_mutex span sstream stack stdexcept stop_token streambuf string string_view syncstream
+system_error thread tuple type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector
+version
+""".split())
+# What of the system's own headers, and where; a new one is a line here.
+system = {
+    "dlfcn.h": ("hook", "capture", "device"),
+    "fcntl.h": ("sink",),
+    "malloc.h": ("capture",),
+    "pthread.h": ("core",),
+    "signal.h": ("core", "pipeline"),
+    "sys/ioctl.h": ("core",),
+    "sys/mman.h": ("device",),
+    "sys/resource.h": ("device",),
+    "sys/stat.h": ("sink",),
+    "unistd.h": ("core", "device", "sink"),
+}
 umbrella = "component_benchmark.hpp"
 # Not for everybody, so not in the umbrella.
 opt_in = {"fwd.hpp", "catch2.hpp", "hook/interpose.hpp", "hook/libtorch_forwards.hpp", "hook/libtorch_norms.hpp"}
 cap, much = 300, 250
 exempt_from_cap = {"hook/libtorch_forwards.hpp"}  # a table
-posix = re.compile(r"[a-z_]+(\.h)?|sys/[a-z]+\.h")
-include = re.compile(r'^#\s*include\s*([<"])([^>"]+)[>"]')
+sources = {"hook/interpose.cpp"}  # compiled into the user's program; everything else is a header
+directive = re.compile(r"^\s*#\s*(include|include_next|import)\b\s*(.*)")
+include = re.compile(r'([<"])([^>"]+)[>"]')
+
+
+def files():
+    """Headers and sources."""
+    return sorted(p.relative_to(library).as_posix() for p in library.rglob("*") if p.is_file())
 
 
 def headers():
-    return sorted(p.relative_to(library).as_posix() for p in library.rglob("*.hpp"))
+    return [one for one in files() if one.endswith(".hpp")]
 
 
 def lines_of(header):
@@ -75,8 +105,8 @@ def place(header, number):
 
 def includes_of(header):
     for number, line in enumerate(lines_of(header), 1):
-        if found := include.match(line):
-            yield number, found[1], found[2]
+        if (found := directive.match(line)) and (named := include.match(found[2])):
+            yield number, named[1], named[2]
 
 
 def unit_of(header):
@@ -110,15 +140,27 @@ def theirs(header, number, name):
         return
     unit = unit_of(header)
     allowed = table.get(unit, ((), ()))[1]
-    if not begins(name, allowed) and not posix.fullmatch(name):
-        may = ", ".join(f"<{one}{'...' if one.endswith('/') else ''}>" for one in allowed) or "the standard library only"
+    if not begins(name, allowed) and name not in standard and unit not in system.get(name, ()):
+        may = ", ".join([*(f"<{one}{'...' if one.endswith('/') else ''}>" for one in allowed),
+                         *(f"<{one}>" for one, where in system.items() if unit in where), "the standard library"])
         torch = " Torch is a guest: work on a concept, and let capture/ or provider/ meet it." if re.match(
             "torch/|ATen/|c10/", name) else ""
         yield f"{place(header, number)}: layering: {unit} may not include <{name}>; it may include {may}.{torch}"
 
 
+def check_files():
+    for file in files():
+        if not file.endswith(".hpp") and file not in sources:
+            yield (f"{place(file, 1)}: no header: one ends in .hpp, and `sources` in tests/layering/layering.py names what "
+                   f"is compiled into the user's program.")
+        for number, line in enumerate(lines_of(file), 1):
+            found = directive.match(line)
+            if found and (found[1] != "include" or not include.match(found[2])):
+                yield f"{place(file, number)}: `{line.strip()}`: write #include and a name, so that it can be checked."
+
+
 def check_includes():
-    for header in headers():
+    for header in files():
         for number, bracket, name in includes_of(header):
             if bracket == '"':
                 yield f'{place(header, number)}: includes "{name}"; write <component_benchmark/...> in full.'
@@ -130,7 +172,7 @@ def check_includes():
 
 def check_single_places():
     for what, where in in_one_header.items():
-        users = sorted({(header, number) for header in headers() for number, _, name in includes_of(header)
+        users = sorted({(header, number) for header in files() for number, _, name in includes_of(header)
                         if begins(name, (what,)) and unit_of(header) in where})
         first = users[0][0] if users else None
         for header, number in users:
@@ -154,11 +196,23 @@ def check_umbrella():
         yield f"{place(umbrella, 1)}: the umbrella reaches {header}, which is opt-in; do not include it."
 
 
+def stages():
+    """What a place in the flow is: a folder, or a header by its name."""
+    names = {part for file in files() for part in pathlib.PurePosixPath(file).with_suffix("").parts}
+    return {"everywhere", "user's program"} | names | {name.replace("_", " ") for name in names}
+
+
 def check_looks():
-    for header in headers():
+    known = stages()
+    for header in files():
         lines = lines_of(header)
-        if not lines or not lines[0].startswith("// "):
-            yield f"{place(header, 1)}: the first line must be a comment that shows where the header stands in the flow."
+        opening = re.match(r"// ([^:]+): \S+ \S+", lines[0] if lines else "")
+        if not opening or not known & set(re.split(" -> |, ", opening[1].lower())):
+            yield (f"{place(header, 1)}: the first line must be a comment that shows where the header stands in the flow, "
+                   f"`// capture -> PROFILE -> result: what it is`: a folder, a header's name, `everywhere` or `user's "
+                   f"program`.")
+        if header in sources:
+            continue
         code = [(number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.startswith("//")]
         if not code or code[0][1] != "#pragma once":
             yield f"{place(header, code[0][0] if code else 1)}: after the opening comment comes #pragma once."
@@ -176,6 +230,6 @@ def check_looks():
                            f"different files; let the build decide, or use __LINE__.")
 
 
-sentences = [*check_includes(), *check_single_places(), *check_umbrella(), *check_looks()]
+sentences = [*check_files(), *check_includes(), *check_single_places(), *check_umbrella(), *check_looks()]
 print("\n".join(sentences) if sentences else f"{len(headers())} headers keep the rules")
 sys.exit(1 if sentences else 0)

@@ -1,5 +1,6 @@
-"""What clang-tidy 14 says of the headers: of all that do not see torch at once, and, with `torch`, of the rest in a file
-that runs a pipeline, so that templates are looked into. Which checks are off, and why, stands in .clang-tidy.
+"""What clang-tidy 14 says of the headers: of all that do not see torch at once, in each mode that they are for, and, with
+`torch`, of the rest in a file that runs a pipeline, so that templates are looked into. Which checks are off, and why,
+stands in .clang-tidy.
 """
 import pathlib
 import re
@@ -9,29 +10,38 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import gate
+from headers import all_headers, sees_torch
 
 library = gate.root / "include"
 config = gate.root / ".clang-tidy"
 warned = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+):\d+: (?:warning|error): (?P<what>.*) \[(?P<check>[^\],]+)")
-torch_free = ("core/*.hpp", "result/*.hpp", "sink/*.hpp", "compare/*.hpp", "pipeline/*.hpp", "concepts.hpp", "fwd.hpp")
+example = gate.root / "examples" / "02_own_plugins.cpp"
 
 
-def unit_in(folder):
-    """The file that is looked at."""
+def units_in(folder):
+    """The files that are looked at, with their modes; off, the umbrella is off.hpp."""
     if asked.which == "torch":
-        return gate.root / "examples" / "02_own_plugins.cpp"
-    headers = sorted(p.relative_to(library).as_posix() for pattern in torch_free
-                     for p in (library / "component_benchmark").glob(pattern))
-    unit = pathlib.Path(folder) / "unit.cpp"
-    unit.write_text("".join(f"#include <{name}>\n" for name in headers))
-    return unit
+        return [(example, 1)]
+    on = [one for one in all_headers() if not sees_torch(one) and not one.startswith(("off", "hook/libtorch_"))]
+    units = [(pathlib.Path(folder) / "on.cpp", 1, on), (pathlib.Path(folder) / "off.cpp", 0, ["component_benchmark.hpp"])]
+    for unit, _, headers in units:
+        unit.write_text("".join(f"#include <component_benchmark/{name}>\n" for name in headers))
+    return [(unit, mode) for unit, mode, _ in units]
+
+
+def tidied(unit, mode):
+    flags = [*gate.flags_of(asked.flags), f"-DCOMPONENT_BENCHMARK_ENABLED={mode}"]
+    command = [program, "--quiet", f"--config-file={config}", str(unit), "--", *flags]
+    return subprocess.run(command, capture_output=True, text=True)
 
 
 def check():
     with tempfile.TemporaryDirectory(prefix="component_benchmark_tidy_") as folder:
-        flags = [*gate.flags_of(asked.flags), "-DCOMPONENT_BENCHMARK_ENABLED=1"]
-        command = [program, "--quiet", f"--config-file={config}", str(unit_in(folder)), "--", *flags]
-        done = subprocess.run(command, capture_output=True, text=True)
+        for unit, mode in units_in(folder):
+            yield from sentences_of(tidied(unit, mode))
+
+
+def sentences_of(done):
     found = {}
     for line in done.stdout.splitlines():
         if match := warned.match(line):
@@ -48,4 +58,4 @@ program = gate.program_14("clang-tidy")
 if program is None:
     print("skipped: clang-tidy 14 decides, and it is not on PATH (Debian: clang-tidy-14)")
     sys.exit(gate.skipped)
-gate.run_once(asked, [library, config, gate.root / "examples" / "02_own_plugins.cpp"], check, program)
+gate.run_once(asked, [library, config, example], check, program)

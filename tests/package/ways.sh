@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Takes the library into a program that is not ours, in one of the ways that users have:
 #   ways.sh <way> <cmake> <generator> <make program> <compiler> <LibTorch> <build folder>
-# Ways: subdirectory, fetch_content, build_tree and installed (without torch), installed_torch, plain (only the include
-# folder and interpose.cpp, no CMake), with_find_torch (the project has called find_package(Torch) itself).
+# Ways: subdirectory, fetch_content, build_tree, installed and installed_elsewhere (in folders of other names; without
+# torch), installed_torch, plain (only the include folder and interpose.cpp, no CMake), with_find_torch (the project has
+# called find_package(Torch) itself).
 set -euo pipefail
 # shellcheck source=tests/package/common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -24,7 +25,8 @@ refuses_to_instrument() {
     [[ $said == *"this name is reserved"* ]] || { echo "$said"; return 1; }
 }
 
-# What a CPU build of LibTorch gives a project that calls find_package(Torch), in two targets.
+# What a CPU build of LibTorch gives a project that calls find_package(Torch), in two targets: LibTorch's own
+# TorchConfig.cmake is asked, too, but that of a CUDA build stops where no CUDA toolkit is.
 write_torch_config() {
     mkdir -p "$1"
     cat > "$1/TorchConfig.cmake" << CONFIG
@@ -33,6 +35,18 @@ foreach(name IN ITEMS c10 torch_cpu)
     set_target_properties(\${name} PROPERTIES IMPORTED_LOCATION_RELEASE "$libtorch/lib/lib\${name}.so")
 endforeach()
 CONFIG
+}
+
+# finds_torch_in <folder of TorchConfig.cmake>: the project's LibTorch is ours; 77 where find_package(Torch) itself fails.
+finds_torch_in() {
+    rm -rf "$build/consumer"
+    if ! configure_project "$project/tests/package/consumer" "$build/consumer" -D CONSUMER_WAY=add_subdirectory \
+        -D COMPONENT_BENCHMARK_SOURCE="$project" -D CONSUMER_FINDS_TORCH=ON -D Torch_DIR="$1" > "$build/said" 2>&1; then
+        cat "$build/said"
+        ! grep -q "Found Torch" "$build/said" || return 1
+        return 77
+    fi
+    grep "LibTorch .* at $libtorch" "$build/said"
 }
 
 case $way in
@@ -56,6 +70,20 @@ case $way in
         build_consumer "$build/consumer" -D CMAKE_PREFIX_PATH="$build/prefix"
         refuses_to_instrument -D CMAKE_PREFIX_PATH="$build/prefix"
         ;;
+    installed_elsewhere)
+        # By a name below the prefix, which may be moved, and by a path of its own, which may not be in the sources.
+        elsewhere=$(mktemp -d)
+        trap 'rm -rf "$elsewhere"' EXIT
+        for include in inc/luded "$elsewhere/headers"; do
+            rm -rf "$build/moved"
+            configure_library -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF -D CMAKE_INSTALL_INCLUDEDIR="$include" \
+                -D CMAKE_INSTALL_DATADIR=data -D CMAKE_INSTALL_LIBDIR=lib/of/mine
+            "$cmake" --install "$build/library" --prefix "$build/prefix"
+            mv "$build/prefix" "$build/moved"
+            rm -rf "$build/consumer"
+            build_consumer "$build/consumer" -D component_benchmark_DIR="$build/moved/data/cmake/component_benchmark"
+        done
+        ;;
     installed_torch)
         configure_library -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF  # a package is made without one
         "$cmake" --install "$build/library" --prefix "$build/prefix"
@@ -64,10 +92,8 @@ case $way in
         ;;
     with_find_torch)
         write_torch_config "$build/torch"
-        configure_project "$project/tests/package/consumer" "$build" -D CONSUMER_WAY=add_subdirectory \
-            -D COMPONENT_BENCHMARK_SOURCE="$project" -D CONSUMER_FINDS_TORCH=ON -D Torch_DIR="$build/torch" |
-            tee "$build/said"
-        grep -q "LibTorch .* at $libtorch" "$build/said"
+        finds_torch_in "$build/torch" || exit 1
+        finds_torch_in "$libtorch/share/cmake/Torch" || [[ $? -eq 77 ]]
         ;;
     plain)
         mkdir -p "$build"

@@ -24,6 +24,10 @@ if(COMPONENT_BENCHMARK_WITH_LIBTORCH)
 endif()
 
 function(component_benchmark_gate name target script)
+    # Lists lose them on the way, and the script would take the next argument for this one.
+    if("" IN_LIST ARGV)
+        message(FATAL_ERROR "component_benchmark_gate(${name}): an argument is empty; give it a word that says so.")
+    endif()
     add_test(NAME ${name} COMMAND ${COMPONENT_BENCHMARK_PYTHON} -B "${PROJECT_SOURCE_DIR}/tests/${script}"
                                   --compiler "${CMAKE_CXX_COMPILER}" --flags "${PROJECT_BINARY_DIR}/${target}.txt"
                                   --memory "${COMPONENT_BENCHMARK_GATE_MEMORY}" ${ARGN})

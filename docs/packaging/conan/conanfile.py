@@ -3,7 +3,7 @@ import os
 import re
 
 from conan import ConanFile
-from conan.tools.cmake import CMake, CMakeToolchain
+from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain
 from conan.tools.files import copy, load
 
 
@@ -23,7 +23,7 @@ class ComponentBenchmark(ConanFile):
 
     def set_version(self):
         header = load(self, os.path.join(self._checkout, "include", "component_benchmark", "version.hpp"))
-        self.version = re.search(r'COMPONENT_BENCHMARK_VERSION "([\d.]+)"', header)[1]
+        self.version = ".".join(re.findall(r"define COMPONENT_BENCHMARK_VERSION_[A-Z]+ (\d+)", header))
 
     def export_sources(self):
         for pattern in ("include/*", "cmake/*", "CMakeLists.txt", "LICENSE"):
@@ -34,6 +34,7 @@ class ComponentBenchmark(ConanFile):
         for option in ("WITH_LIBTORCH", "TESTS", "EXAMPLES", "BENCH"):
             toolchain.cache_variables[f"COMPONENT_BENCHMARK_{option}"] = "OFF"
         toolchain.generate()
+        CMakeDeps(self).generate()
 
     def package(self):
         cmake = CMake(self)

@@ -63,17 +63,16 @@ using norm_operator = at::Tensor (*)(at::Tensor const&, std::optional<at::Tensor
 
 }  // namespace component_benchmark::hook
 
-// clang-format off
-#define COMPONENT_BENCHMARK_DETAIL_NORM(Impl) \
-    [[gnu::weak]] void torch::nn::Impl::_check_input_dim(at::Tensor const& input) { \
-        static auto* const real = reinterpret_cast<void (*)(void*, at::Tensor const&)>( \
-            component_benchmark::hook::next_symbol( \
+#define COMPONENT_BENCHMARK_DETAIL_NORM(Impl)                                                   \
+    [[gnu::weak]] void torch::nn::Impl::_check_input_dim(at::Tensor const& input) {             \
+        static auto* const real = reinterpret_cast<void (*)(void*, at::Tensor const&)>(         \
+            component_benchmark::hook::next_symbol(                                             \
                 component_benchmark::hook::check_input_dim_symbol<torch::nn::Impl>().c_str())); \
-        if (component_benchmark::hook::current != nullptr) [[unlikely]] \
-            component_benchmark::hook::drop_open_norm(); \
-        real(this, input); \
-        if (component_benchmark::hook::listener(*this) != nullptr) [[unlikely]] \
-            component_benchmark::hook::begin_norm(*this, input); \
+        if (component_benchmark::hook::current != nullptr) [[unlikely]]                         \
+            component_benchmark::hook::drop_open_norm();                                        \
+        real(this, input);                                                                      \
+        if (component_benchmark::hook::listener(*this) != nullptr) [[unlikely]]                 \
+            component_benchmark::hook::begin_norm(*this, input);                                \
     }
 COMPONENT_BENCHMARK_DETAIL_NORM(BatchNorm1dImpl)
 COMPONENT_BENCHMARK_DETAIL_NORM(BatchNorm2dImpl)
@@ -82,26 +81,25 @@ COMPONENT_BENCHMARK_DETAIL_NORM(InstanceNorm1dImpl)
 COMPONENT_BENCHMARK_DETAIL_NORM(InstanceNorm2dImpl)
 COMPONENT_BENCHMARK_DETAIL_NORM(InstanceNorm3dImpl)
 
-#define COMPONENT_BENCHMARK_DETAIL_NORM_OPERATOR(operation) \
-    [[gnu::weak]] at::Tensor at::_ops::operation::call( \
-        at::Tensor const& input, ::std::optional<at::Tensor> const& weight, \
-        ::std::optional<at::Tensor> const& bias, ::std::optional<at::Tensor> const& mean, \
-        ::std::optional<at::Tensor> const& variance, bool by_batch, double momentum, double epsilon, \
-        bool cudnn) { \
-        static auto const real = reinterpret_cast<component_benchmark::hook::norm_operator>( \
-            component_benchmark::hook::next_definition( \
-                reinterpret_cast<void*>(&at::_ops::operation::call))); \
-        auto const run = [&] { \
+#define COMPONENT_BENCHMARK_DETAIL_NORM_OPERATOR(operation)                                       \
+    [[gnu::weak]] at::Tensor at::_ops::operation::call(                                           \
+        at::Tensor const& input, ::std::optional<at::Tensor> const& weight,                       \
+        ::std::optional<at::Tensor> const& bias, ::std::optional<at::Tensor> const& mean,         \
+        ::std::optional<at::Tensor> const& variance, bool by_batch, double momentum,              \
+        double epsilon, bool cudnn) {                                                             \
+        static auto const real = reinterpret_cast<component_benchmark::hook::norm_operator>(      \
+            component_benchmark::hook::next_definition(                                           \
+                reinterpret_cast<void*>(&at::_ops::operation::call)));                            \
+        auto const run = [&] {                                                                    \
             return real(input, weight, bias, mean, variance, by_batch, momentum, epsilon, cudnn); \
-        }; \
-        auto* const listener = component_benchmark::hook::current; \
-        if (listener != nullptr && listener->open_norm) [[unlikely]] \
-            return component_benchmark::hook::finish_norm(run); \
-        return run(); \
+        };                                                                                        \
+        auto* const listener = component_benchmark::hook::current;                                \
+        if (listener != nullptr && listener->open_norm) [[unlikely]]                              \
+            return component_benchmark::hook::finish_norm(run);                                   \
+        return run();                                                                             \
     }
 COMPONENT_BENCHMARK_DETAIL_NORM_OPERATOR(batch_norm)
 COMPONENT_BENCHMARK_DETAIL_NORM_OPERATOR(instance_norm)
-// clang-format on
 
 #undef COMPONENT_BENCHMARK_DETAIL_NORM
 #undef COMPONENT_BENCHMARK_DETAIL_NORM_OPERATOR

@@ -62,6 +62,20 @@ struct sizes {
     }
 };
 
+struct flop_amounts {
+    COMPONENT_BENCHMARK_DETAIL_GONE double total() const noexcept { return 0.0; }
+};
+
+struct op_calls {
+    std::int64_t calls = 0;
+    std::int64_t ns = 0;
+};
+
+struct op_coverage {
+    op_calls all, unknown_ones;
+    nothing unknown;
+};
+
 }  // namespace off
 
 /// None is ever made: formulas are compiled and never called.
@@ -70,6 +84,7 @@ struct op_call {
     [[nodiscard]] std::size_t size() const noexcept;
     [[nodiscard]] c10::IValue const& operator[](std::size_t position) const;
     [[nodiscard]] bool has_tensor(std::size_t position) const;
+    [[nodiscard]] bool has_nested() const;
     [[nodiscard]] at::Tensor const* first_tensor() const;
     [[nodiscard]] at::Tensor const& tensor(std::size_t position) const;
     [[nodiscard]] off::sizes shape(std::size_t position) const;
@@ -93,6 +108,8 @@ struct flops_with {
         off::metric<std::int64_t> flops_fwd, flops_bwd, flops_fwd_bwd;
         off::metric<double> covered_calls_pct, covered_time_pct;
         off::nothing by_call;
+        off::flop_amounts forward, backward, recomputed;
+        off::op_coverage coverage, coverage_bwd;
     };
 };
 

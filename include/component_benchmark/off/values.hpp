@@ -11,9 +11,7 @@
 // Inlined at -O0 too, where nothing else is.
 #define COMPONENT_BENCHMARK_DETAIL_GONE [[gnu::always_inline]] constexpr
 
-namespace component_benchmark {
-
-namespace off {
+namespace component_benchmark::off {
 
 /// Takes anything and keeps nothing: for what holds strings, paths, files or functions.
 struct anything {
@@ -60,5 +58,4 @@ struct cell {
     COMPONENT_BENCHMARK_DETAIL_GONE double number() const noexcept { return 0.0; }
 };
 
-}  // namespace off
-}  // namespace component_benchmark
+}  // namespace component_benchmark::off

@@ -1,0 +1,165 @@
+"""The recipes of docs/packaging say what the project says: version, names, dependencies, options.
+
+They are looked at as text and, the Conan recipe, run with a stand-in for Conan, so that neither packager has to be there.
+The version stands in version.hpp alone; what has to repeat it is compared.  recipes.py [ROOT]
+"""
+import json
+import pathlib
+import re
+import sys
+import types
+
+root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]).resolve()
+packaging = root / "docs" / "packaging"
+project = (root / "CMakeLists.txt").read_text()
+# How the packagers call what CMake finds; of Boost, vcpkg has the parts.
+vcpkg_names = {"Boost": "boost-hana", "fmt": "fmt"}
+conan_names = {"Boost": "boost", "fmt": "fmt"}
+
+
+def version():
+    header = (root / "include/component_benchmark/version.hpp").read_text()
+    numbers = dict(re.findall(r"^#define COMPONENT_BENCHMARK_VERSION_([A-Z]+) (\d+)$", header, re.MULTILINE))
+    return ".".join(numbers[part] for part in ("MAJOR", "MINOR", "PATCH"))
+
+
+def options_of(text):
+    return dict(re.findall(r"-DCOMPONENT_BENCHMARK_([A-Z_]+)=(\w+)", text))
+
+
+def required():
+    """Of what users need: the package with its first version and the first that is too new, or ""."""
+    text = (root / "cmake/ComponentBenchmarkDependencies.cmake").read_text()
+    lines = re.findall(r'^component_benchmark_require\((\w+) ([\d.]+) "[^"]*" \S+?(?: (\d+))?\)$', text, re.MULTILINE)
+    return {package: (minimum, too_new) for package, minimum, too_new in lines}
+
+
+class recorder:
+    """Stands for CMakeToolchain, CMakeDeps and CMake."""
+    made = []
+
+    def __init__(self, recipe):
+        self.recipe, self.cache_variables, self.called = recipe, {}, []
+        recorder.made.append(self)
+
+    def __getattr__(self, name):
+        return lambda *arguments, **named: self.called.append(name)
+
+
+def recipe():
+    """An object of the recipe's class."""
+    names = ("conan", "conan.tools", "conan.tools.cmake", "conan.tools.files")
+    for name in names:
+        sys.modules[name] = types.ModuleType(name)
+    sys.modules["conan"].ConanFile = object
+    for name in ("CMake", "CMakeDeps", "CMakeToolchain"):
+        setattr(sys.modules["conan.tools.cmake"], name, type(name, (recorder,), {}))
+    sys.modules["conan.tools.files"].load = lambda _, path: pathlib.Path(path).read_text()
+    sys.modules["conan.tools.files"].copy = lambda _, pattern, source, target: copied.append((pattern, source))
+    space = {}
+    exec(compile((packaging / "conan/conanfile.py").read_text(), "conanfile.py", "exec"), space)
+    one = space["ComponentBenchmark"]()
+    one.recipe_folder = str(packaging / "conan")
+    one.export_sources_folder = "exported"
+    return one
+
+
+def check_conan():
+    one = recipe()
+    one.set_version()
+    if one.version != version():
+        yield f"docs/packaging/conan/conanfile.py: its version is {one.version!r}, that of version.hpp is {version()!r}."
+    one.generate()
+    made = {type(each).__name__: each for each in recorder.made if "generate" in each.called}
+    for generator in ("CMakeDeps", "CMakeToolchain"):
+        if generator not in made:
+            yield f"docs/packaging/conan/conanfile.py: generate() makes no {generator}; CMake would not find what Conan has."
+    known = set(re.findall(r"option\(COMPONENT_BENCHMARK_([A-Z_]+) ", project))
+    given = {name.removeprefix("COMPONENT_BENCHMARK_"): value
+             for name, value in made["CMakeToolchain"].cache_variables.items()} if "CMakeToolchain" in made else {}
+    yield from check_options("docs/packaging/conan/conanfile.py", given, known)
+    for package, (minimum, too_new) in required().items():
+        wish = f"{conan_names[package]}/[>={minimum}{' <' + too_new if too_new else ''}]"
+        if wish not in one.requires:
+            yield f"docs/packaging/conan/conanfile.py: requires {one.requires}, and CMake needs {wish!r}."
+    if len(one.requires) != len(required()):
+        yield f"docs/packaging/conan/conanfile.py: requires {one.requires}, and CMake needs {sorted(required())}."
+    one.export_sources()
+    for pattern, source in copied:
+        if not list(pathlib.Path(source).glob(pattern)):
+            yield f"docs/packaging/conan/conanfile.py: exports {pattern!r}, and there is none in the checkout."
+    one.cpp_info = types.SimpleNamespace(set_property=lambda *_: None)
+    one.package_info()
+    installed = re.search(r'set\(package_folder "\$\{CMAKE_INSTALL_DATADIR\}/([^"]+)"\)',
+                          (root / "cmake/ComponentBenchmarkInstall.cmake").read_text())[1]
+    if one.cpp_info.builddirs != [f"share/{installed}"]:
+        yield f"docs/packaging/conan/conanfile.py: builddirs {one.cpp_info.builddirs}, and CMake installs share/{installed}."
+
+
+def check_options(file, given, known):
+    for name, value in given.items():
+        if name not in known:
+            yield f"{file}: the project has no option COMPONENT_BENCHMARK_{name}."
+        elif value != "OFF":
+            yield f"{file}: COMPONENT_BENCHMARK_{name} must be OFF in a package, and is {value}."
+    for name in sorted({"WITH_LIBTORCH", "TESTS", "EXAMPLES", "BENCH"} - set(given)):
+        yield f"{file}: COMPONENT_BENCHMARK_{name} must be OFF in a package, and is not mentioned."
+
+
+def check_vcpkg():
+    manifest = json.loads((packaging / "vcpkg/vcpkg.json").read_text())
+    if manifest["version"] != version():
+        yield f"docs/packaging/vcpkg/vcpkg.json: version {manifest['version']!r}, that of version.hpp is {version()!r}."
+    names = [one if isinstance(one, str) else one["name"] for one in manifest["dependencies"]]
+    for package in required():
+        if vcpkg_names[package] not in names:
+            yield f"docs/packaging/vcpkg/vcpkg.json: dependencies {names}, and CMake needs {vcpkg_names[package]!r}."
+    port = (packaging / "vcpkg/portfile.cmake").read_text()
+    known = set(re.findall(r"option\(COMPONENT_BENCHMARK_([A-Z_]+) ", project))
+    yield from check_options("docs/packaging/vcpkg/portfile.cmake", options_of(port), known)
+    for helper, needed in (("vcpkg_cmake_configure", "vcpkg-cmake"), ("vcpkg_cmake_config_fixup", "vcpkg-cmake-config")):
+        if helper in port and needed not in names:
+            yield f"docs/packaging/vcpkg/vcpkg.json: portfile.cmake calls {helper}, and {needed!r} is no dependency."
+    up = re.search(r'"\$\{CMAKE_CURRENT_LIST_DIR\}/([./]+)"', port)[1]
+    if (packaging / "vcpkg" / up).resolve() != root:
+        yield f"docs/packaging/vcpkg/portfile.cmake: {up} is not the checkout."
+    licence = "BSD-3-Clause"
+    if manifest["license"] != licence or recipe().license != licence:
+        yield f"docs/packaging: the licence is {licence}; vcpkg.json or conanfile.py says something else."
+    described = re.search(r'DESCRIPTION "([^"]+)"', project)[1]
+    if not manifest["description"] == recipe().description == described:
+        yield "docs/packaging: vcpkg.json, conanfile.py and CMakeLists.txt must describe the project in the same words."
+
+
+def check_repeated_version():
+    """Where people read the version."""
+    major_minor = ".".join(version().split(".")[:2])
+    if (heading := re.search(r"^## ([\d.]+)", (root / "docs/changelog.md").read_text(), re.MULTILINE)[1]) != version():
+        yield f"docs/changelog.md: its first heading is {heading}, version.hpp has {version()}."
+    for file in ("docs/packaging/README.md", "tests/package/consumer/CMakeLists.txt"):
+        for found in re.findall(r"find_package\(component_benchmark ([\d.]+)", (root / file).read_text()):
+            if found != major_minor:
+                yield f"{file}: find_package(component_benchmark {found}), and version.hpp has {version()}."
+    for file in ("CMakeLists.txt", *(f"cmake/{path.name}" for path in (root / "cmake").iterdir()),
+                 "include/component_benchmark/version.hpp", "docs/packaging/conan/conanfile.py",
+                 "docs/packaging/vcpkg/portfile.cmake"):
+        if version() in (root / file).read_text():
+            yield f"{file}: has the version {version()} written out; it stands in numbers in version.hpp, and there only."
+
+
+def check_presets():
+    presets = json.loads((root / "CMakePresets.json").read_text())["configurePresets"]
+    ci = next(one for one in presets if one["name"] == "ci")["cacheVariables"]
+    script = (root / "tests/run.sh").read_text()
+    first = re.search(r"test_configuration gcc-release (.*)", script)[1]
+    wishes = " ".join(re.search(rf"^{name}=\((.*)\)$", script, re.MULTILINE)[1]
+                      for name in re.findall(r"\$\{(\w+)\[@\]\}", first))
+    wanted = {name: quoted or bare for name, quoted, bare in re.findall(r'-D (\w+)=(?:"([^"]*)"|(\S+))', wishes)}
+    if ci != wanted:
+        yield f"CMakePresets.json: `ci` is what tests/run.sh builds first, {wanted}, and is {ci}."
+
+
+copied = []
+sentences = [*check_conan(), *check_vcpkg(), *check_repeated_version(), *check_presets()]
+print("\n".join(sentences) if sentences else f"the recipes and presets agree with the project, {version()}")
+sys.exit(1 if sentences else 0)
