@@ -8,9 +8,9 @@
 // BEGINS_WITH_SOMETHING_ELSE
 //     a sink's begin takes the report: write `void begin(cb::document const& report)`
 // IS_DONE_WITHOUT_ROW
-//     a sink is told of a finished component by the report and a row: write `void component_done(cb::document const& report, std::size_t row)`
+//     a sink is told of a finished component by the report and a row: write `void component_done(
 // IS_DONE_WITH_SOMETHING_ELSE
-//     a sink is told of a finished component by the report and a row: write `void component_done(cb::document const& report, std::size_t row)`
+//     a sink is told of a finished component by the report and a row: write `void component_done(
 // NEED_IS_MISSING
 //     a sink shows a metric that nobody measures: add the profiler that its `needs` names to
 #include "support/fake_model.hpp"
