@@ -308,7 +308,8 @@ TEST_CASE("a run in another place, by other plugins or conventions is another ru
     static_cast<void>(pipeline_of(path, {}, counting{}).run(counted_model{}.provider));
     auto const sentence = [&](auto pipeline,
                               cb::environment around = {"fake 1.0", "fake", 1, "ones", {}}) {
-        elsewhere provider{{counted_model{}.provider.captured, std::move(around)}};
+        counted_model const model;
+        elsewhere provider{{model.provider.captured, std::move(around)}};
         try {
             static_cast<void>(pipeline.run(provider));
         } catch (cb::error const& refused) {
@@ -396,7 +397,8 @@ TEST_CASE("a provider that can leave rows out is told which are known", "[resume
     cb::test::temporary_folder const folder;
     auto const path = folder / "run.journal";
     std::vector<std::size_t> handed_out;
-    skipping provider{{counted_model{}.provider.captured, {}, &handed_out}};
+    counted_model const model;
+    skipping provider{{model.provider.captured, {}, &handed_out}};
     static_cast<void>(plain(path).run(provider));
     CHECK(handed_out == std::vector<std::size_t>{0, 1, 2, 3, 4, 5});
     cut(path, 4);
@@ -409,7 +411,8 @@ TEST_CASE("what a capture finds out afterwards is in the journal, too", "[resume
     cb::test::temporary_folder const folder;
     auto const path = folder / "run.journal";
     std::vector<std::size_t> handed_out;
-    skipping provider{{counted_model{}.provider.captured, {}, &handed_out}};
+    counted_model const model;
+    skipping provider{{model.provider.captured, {}, &handed_out}};
     auto const report = plain(path).run(provider).document();
     CHECK(report.nodes[1].reason == "found out later");
     auto const found = cb::read_journal(path);

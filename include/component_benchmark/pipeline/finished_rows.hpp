@@ -6,41 +6,46 @@
 #include <component_benchmark/pipeline/progress.hpp>
 #include <component_benchmark/result/document.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace component_benchmark::detail {
 
-/// What was thrown while rows were measured. (A template, as what follows: a file that runs no
-/// pipeline does not pay for it.)
+/// What was thrown while rows were measured.
 template<class Text>
 class basic_troubles {
 public:
     /// Nothing of the row could be measured.
-    void broke(std::size_t row, Text why) { broken_.emplace(row, std::move(why)); }
+    void broke(std::size_t row, Text const& why) {
+        at(broken_, row) = why.empty() ? "something without a text was thrown" : why;
+    }
 
     /// One profiler has lost its numbers.
-    void lost(std::size_t row, Text const& why) {
-        auto& all = lost_[row];
-        all += (all.empty() ? "" : "; ") + why;
-    }
+    void lost(std::size_t row, Text const& why) { add(at(lost_, row), why); }
 
     /// Says so in the row.
     void add_to(node& facts, std::size_t row) const {
-        if (auto const broken = broken_.find(row); broken != broken_.end()) {
+        if (row < broken_.size() && !broken_[row].empty()) {
             facts.state = status::failed;
-            facts.reason = broken->second;
+            facts.reason = broken_[row];
         }
-        if (auto const some = lost_.find(row); some != lost_.end() && facts.state == status::ok)
-            facts.reason += (facts.reason.empty() ? "" : "; ") + some->second;
+        if (row < lost_.size() && !lost_[row].empty() && facts.state == status::ok)
+            add(facts.reason, lost_[row]);
     }
 
 private:
-    std::unordered_map<std::size_t, Text> broken_;
-    std::unordered_map<std::size_t, Text> lost_;
+    [[nodiscard]] static Text& at(std::vector<Text>& all, std::size_t row) {
+        all.resize((std::max)(all.size(), row + 1));
+        return all[row];
+    }
+
+    static void add(Text& to, Text const& why) { to += (to.empty() ? "" : "; ") + why; }
+
+    std::vector<Text> broken_;  // empty where nothing is known
+    std::vector<Text> lost_;
 };
 
 using troubles = basic_troubles<std::string>;
