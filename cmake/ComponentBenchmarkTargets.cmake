@@ -1,4 +1,4 @@
-# The two targets users link.
+# The targets users link.
 include(ComponentBenchmarkInstrument)
 
 add_library(component_benchmark INTERFACE)
@@ -10,6 +10,14 @@ target_compile_definitions(component_benchmark
                            INTERFACE COMPONENT_BENCHMARK_ENABLED=$<BOOL:${COMPONENT_BENCHMARK_ENABLED}>)
 # fmt header-only: LibTorch puts its own, newer fmt on the include path, and a compiled older one must not meet it.
 target_link_libraries(component_benchmark INTERFACE Boost::headers fmt::fmt-header-only)
+
+# What reads a journal needs a JSON library; nobody else does, so it is looked for and not asked for.
+find_package(nlohmann_json 3.9 QUIET)
+if(nlohmann_json_FOUND)
+    add_library(component_benchmark_resume INTERFACE)
+    add_library(component_benchmark::resume ALIAS component_benchmark_resume)
+    target_link_libraries(component_benchmark_resume INTERFACE component_benchmark nlohmann_json::nlohmann_json)
+endif()
 
 if(COMPONENT_BENCHMARK_WITH_LIBTORCH)
     include(ComponentBenchmarkTorchTarget)

@@ -8,6 +8,7 @@
 #include "support/show_report.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 #include <component_benchmark/core/text.hpp>
+#include <component_benchmark/resume.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -32,6 +33,7 @@ struct settings {
     std::string shape;
     std::string weights;
     std::string json;
+    command_line::journal_options journal;
     std::string show;
     std::optional<std::size_t> profile_step;
     std::size_t depth = std::numeric_limits<std::size_t>::max();
@@ -55,12 +57,14 @@ auto make_pipeline(settings const& wishes) {
         cb::preprocessors{},
         cb::profilers{cb::model_size{}, cb::latency{}, cb::flops{}, cb::throughput{}, cb::mfu{},
                       cb::bandwidth{}, cb::roofline{}},
-        cb::sinks{cb::json{wishes.json}},
-        cb::options{.depth = wishes.depth,
-                    .include = filters_of(wishes.include),
-                    .exclude = filters_of(wishes.exclude),
-                    .memory = wishes.level_by_level ? cb::memory_mode::level_by_level
-                                                    : cb::memory_mode::one_forward}};
+        cb::sinks{cb::json{wishes.json}, cb::journal{wishes.journal.path}},
+        cb::options{
+            .depth = wishes.depth,
+            .include = filters_of(wishes.include),
+            .exclude = filters_of(wishes.exclude),
+            .memory = wishes.level_by_level ? cb::memory_mode::level_by_level
+                                            : cb::memory_mode::one_forward,
+            .resume = wishes.journal.resume ? cb::read_journal(wishes.journal.path) : nullptr}};
 }
 
 using report = decltype(make_pipeline(settings{})
@@ -183,6 +187,7 @@ settings parse(CLI::App& app, int argc, char** argv) {
         "--level-by-level", wishes.level_by_level,
         "capture the inputs of one level of the tree at a time: less memory, more forwards");
     command_line::add_json(app, wishes.json);
+    command_line::add_journal(app, wishes.journal);
     app.add_option("--show", wishes.show,
                    "print the component with this path after the table; . is the root")
         ->check(command_line::some("a path, or . for the root"));
@@ -191,8 +196,8 @@ settings parse(CLI::App& app, int argc, char** argv) {
     if (wishes.data.empty() == wishes.shape.empty())
         throw CLI::RequiredError{"one of --data DIR and --shape NAME"};
     if (!wishes.data.empty() && !wishes.profile_step &&
-        !(wishes.json.empty() && wishes.show.empty()))
-        throw CLI::RequiredError{"--profile-step, for --json and --show with --data,"};
+        !(wishes.json.empty() && wishes.show.empty() && wishes.journal.path.empty()))
+        throw CLI::RequiredError{"--profile-step, for --json, --journal and --show with --data,"};
     return wishes;
 }
 

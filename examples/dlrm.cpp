@@ -3,6 +3,7 @@
 #include "support/command_line.hpp"
 #include "support/show_report.hpp"
 #include <component_benchmark/component_benchmark.hpp>
+#include <component_benchmark/resume.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -24,6 +25,7 @@ struct settings {
     std::string shape = "small";
     std::optional<std::int64_t> batch;
     std::string json;
+    command_line::journal_options journal;
     int threads = 0;
     bool dcn = false;
 };
@@ -38,11 +40,13 @@ bool profile(settings const& wishes) {
     auto const loss = [&](torch::Tensor const& logits) {
         return at::binary_cross_entropy_with_logits(logits, labels);
     };
-    auto pipeline =
-        cb::pipeline{cb::preprocessors{},
-                     cb::profilers{cb::model_size{}, cb::latency{}, cb::flops{}, cb::throughput{},
-                                   cb::mfu{}, cb::bandwidth{}, cb::roofline{}},
-                     cb::sinks{cb::json{wishes.json}}};
+    auto pipeline = cb::pipeline{
+        cb::preprocessors{},
+        cb::profilers{cb::model_size{}, cb::latency{}, cb::flops{}, cb::throughput{}, cb::mfu{},
+                      cb::bandwidth{}, cb::roofline{}},
+        cb::sinks{cb::json{wishes.json}, cb::journal{wishes.journal.path}},
+        cb::options{.resume =
+                        wishes.journal.resume ? cb::read_journal(wishes.journal.path) : nullptr}};
     return show_report(pipeline.run(cb::provide(model, batch.dense, batch.sparse).loss(loss)));
 }
 
@@ -57,6 +61,7 @@ settings parse(CLI::App& app, int argc, char** argv) {
         ->transform(command_line::whole_number(1, many));
     command_line::add_threads(app, wishes.threads);
     command_line::add_json(app, wishes.json);
+    command_line::add_journal(app, wishes.journal);
     app.parse(argc, argv);
     return wishes;
 }

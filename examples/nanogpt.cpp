@@ -3,6 +3,7 @@
 #include "support/command_line.hpp"
 #include "support/show_report.hpp"
 #include <component_benchmark/component_benchmark.hpp>
+#include <component_benchmark/resume.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -23,6 +24,7 @@ struct settings {
     std::optional<std::int64_t> batch;
     std::optional<std::int64_t> length;
     std::string json;
+    command_line::journal_options journal;
     int threads = 0;
     bool no_targets = false;
     bool manual_attention = false;
@@ -41,11 +43,13 @@ bool profile(settings const& wishes) {
     auto const loss = [](nanogpt::gpt_output const& output) {
         return output.loss.defined() ? output.loss : output.logits.sum();
     };
-    auto pipeline =
-        cb::pipeline{cb::preprocessors{},
-                     cb::profilers{cb::model_size{}, cb::latency{}, cb::flops{}, cb::throughput{},
-                                   cb::mfu{}, cb::bandwidth{}, cb::roofline{}},
-                     cb::sinks{cb::json{wishes.json}}};
+    auto pipeline = cb::pipeline{
+        cb::preprocessors{},
+        cb::profilers{cb::model_size{}, cb::latency{}, cb::flops{}, cb::throughput{}, cb::mfu{},
+                      cb::bandwidth{}, cb::roofline{}},
+        cb::sinks{cb::json{wishes.json}, cb::journal{wishes.journal.path}},
+        cb::options{.resume =
+                        wishes.journal.resume ? cb::read_journal(wishes.journal.path) : nullptr}};
     return show_report(pipeline.run(cb::provide(model, batch.idx, targets).loss(loss)));
 }
 
@@ -64,6 +68,7 @@ settings parse(CLI::App& app, int argc, char** argv) {
                  "attention by its parts in place of LibTorch's one operator");
     command_line::add_threads(app, wishes.threads);
     command_line::add_json(app, wishes.json);
+    command_line::add_journal(app, wishes.journal);
     app.parse(argc, argv);
     return wishes;
 }

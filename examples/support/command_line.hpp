@@ -57,6 +57,20 @@ inline void add_json(CLI::App& app, std::string& path) {
     app.add_option("--json", path, "write the report to this file")->check(some("a file"));
 }
 
+struct journal_options {
+    std::string path;
+    bool resume = false;
+};
+
+inline void add_journal(CLI::App& app, journal_options& to) {
+    auto* const path =
+        app.add_option("--journal", to.path, "keep each component here as soon as it is measured")
+            ->check(some("a file"));
+    app.add_flag("--resume", to.resume,
+                 "with --journal: go on with what a run that was killed has left there")
+        ->needs(path);
+}
+
 namespace detail {
 
 inline void complain(CLI::App const& app, std::string_view sentence) {

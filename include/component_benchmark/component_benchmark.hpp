@@ -18,6 +18,7 @@
 #    include <component_benchmark/profile/profilers.hpp>
 #    include <component_benchmark/provider/provide.hpp>
 #    include <component_benchmark/result/report.hpp>
+#    include <component_benchmark/sink/journal.hpp>
 #    include <component_benchmark/sink/json.hpp>
 #    include <component_benchmark/sink/table.hpp>
 #else

@@ -3,9 +3,10 @@
 //   provider      capture(options) gives the captured model         provider/provide.hpp
 //   preprocessor  name, apply(component) gives a guard              docs/writing_a_plugin.md
 //   profiler      name, result, [needs], [check()], [begin(options, environment)],
-//   [look_at(model)],
-//                 profile(component, ...), [tell(notes)]            profile/latency.hpp
-//   sink          name, write(document), [check()], [needs]         sink/json.hpp
+//                 [look_at(model)], profile(component, ...),
+//                 [tell(notes)]                                     profile/latency.hpp
+//   sink          name, write(document), [check()], [needs], [begin(document)],
+//                 [component_done(document, row)]                   sink/journal.hpp
 #pragma once
 
 #include <component_benchmark/core/environment.hpp>
@@ -17,6 +18,7 @@
 #include <boost/hana/concept/struct.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -93,7 +95,9 @@ struct component_archetype {
 };
 static_assert(component<component_archetype>);
 
-/// What a provider's `capture` points to.
+/// What a provider's `capture` points to. `nodes()` gives a reference where the state of a row or
+/// its reason change while components are handed out. An optional `skip(std::vector<bool>)` names
+/// rows that need not be handed out.
 template<class Captured>
 concept captured = requires(Captured& model) {
     { model.nodes() } -> std::convertible_to<std::vector<node>>;
@@ -153,6 +157,22 @@ concept tells = requires(Profiler const& profiler, run_notes& notes) {
 template<class Profiler, class Captured>
 concept looks_at = requires(Profiler& profiler, Captured& model) {
     profiler.look_at(model);
+};
+
+/// Optional members of a sink: the report before anything is measured, and each row as it is
+/// finished.
+template<class Sink>
+concept opens = requires(Sink& sink, document const& report) {
+    sink.begin(report);
+};
+template<class Sink>
+concept follows = requires(Sink& sink, document const& report, std::size_t row) {
+    sink.component_done(report, row);
+};
+
+template<class Captured>
+concept skips = requires(Captured& model, std::vector<bool> rows) {
+    model.skip(rows);
 };
 
 }  // namespace requirement

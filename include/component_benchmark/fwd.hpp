@@ -11,5 +11,6 @@ struct latency;
 struct model_size;
 struct table;
 struct json;
+struct journal;
 
 }  // namespace component_benchmark

@@ -64,7 +64,12 @@ struct options {
     memory_mode memory = memory_mode::one_forward;
     when_busy busy = when_busy::wait;
     peak_overrides peaks = {};
+    off::anything resume{};
 };
+
+[[nodiscard]] COMPONENT_BENCHMARK_DETAIL_GONE off::anything read_journal(off::anything) noexcept {
+    return {};
+}
 
 template<class... Plugin>
 struct preprocessors {
@@ -95,6 +100,17 @@ struct json {
     off::anything path{};
     static constexpr char const* name = "json";
     COMPONENT_BENCHMARK_DETAIL_GONE void check() const noexcept {}
+    COMPONENT_BENCHMARK_DETAIL_GONE void write(off::anything) const noexcept {}
+};
+
+struct journal {
+    off::anything path{};
+    bool sync = false;
+    static constexpr char const* name = "journal";
+    COMPONENT_BENCHMARK_DETAIL_GONE void check() const noexcept {}
+    COMPONENT_BENCHMARK_DETAIL_GONE void begin(off::anything) const noexcept {}
+    COMPONENT_BENCHMARK_DETAIL_GONE void component_done(off::anything, std::size_t) const noexcept {
+    }
     COMPONENT_BENCHMARK_DETAIL_GONE void write(off::anything) const noexcept {}
 };
 

@@ -1,6 +1,7 @@
 // A pipeline, from its making to the reading of a metric. What stands between the marks is blanked
 // in the twin.
 #include <component_benchmark/component_benchmark.hpp>
+#include <component_benchmark/resume.hpp>
 
 #include <cstdint>
 #include <string>
@@ -20,14 +21,16 @@ double latency_of(model const& net, double input, std::string const& where, doub
     auto pipeline = cb::pipeline{
         cb::preprocessors{},
         cb::profilers{cb::model_size{}, cb::latency{.warmup = 1, .samples = 5, .budget_s = 0.5}},
-        cb::sinks{cb::table{.width = 80}, cb::json{"report.json"}, cb::json{where}},
+        cb::sinks{cb::table{.width = 80}, cb::json{"report.json"}, cb::json{where},
+                  cb::journal{"run.journal"}, cb::journal{.path = where, .sync = true}},
         cb::options{
             .depth = 2,
             .include = {{.path = "inter_arch.**"}, {.type = where, .min_depth = 1}},
             .exclude = {cb::filter{.path = where, .max_parameters = parameters}},
             .copy_arguments = true,
             .busy = cb::when_busy::refuse,
-            .peaks = {.tflops = {{"bf16", 989.4}, {where, fallback}}, .bandwidth_gbps = 3350}}};
+            .peaks = {.tflops = {{"bf16", 989.4}, {where, fallback}}, .bandwidth_gbps = 3350},
+            .resume = cb::read_journal(where)}};
     pipeline.check();
     auto const report = pipeline.run(cb::provide(net, input).loss([](double out) { return out; }));
     auto const row = report["inter_arch.deep_fm"];

@@ -70,6 +70,31 @@ def live_training(program):
     expect(done.returncode != 0 and "stpe=20" in done.stderr, f"a misspelt schedule said {done.stderr!r}")
 
 
+def resume_deepfm(program, journal, report):
+    """A run that was killed after eight components, in the middle of the next line."""
+    shape = ["--shape", "unit", "--threads", 1, "--json", report, "--journal", journal]
+    status, printed, _ = run(program, *shape)
+    lines = journal.read_text(encoding="utf-8").splitlines(keepends=True)
+    expect(status == 0 and len(lines) == 23 and "resumed" not in printed, f"{len(lines)} lines, {printed}")
+    whole = json.loads(report.read_text(encoding="utf-8"))
+    journal.write_text("".join(lines[:9]) + lines[9][:40], encoding="utf-8")
+    kept = {json.loads(line)["path"]: json.loads(line)["values"]["latency_ms"] for line in lines[1:9]}
+    status, printed, said = run(program, *shape, "--resume")
+    expect(status == 0 and not said and "22 components (8 resumed)" in printed, f"{status}, {said!r}: {printed}")
+    expect(len(journal.read_text(encoding="utf-8").splitlines()) == 23, "the journal is whole again")
+    resumed = json.loads(report.read_text(encoding="utf-8"))
+    expect(resumed["nodes"]["status"] == whole["nodes"]["status"] and resumed["nodes"]["name"] == whole["nodes"]["name"],
+           "the same rows as of a run that nobody disturbed")
+    expect(sum(resumed["nodes"]["resumed"]) == 8 and resumed["meta"]["status"] == "complete", "8 rows are resumed")
+    root = resumed["nodes"]["latency_ms"][0]
+    expect(root == whole["nodes"]["latency_ms"][0] == float(f"{kept['']:.6g}"), f"{root} is not what was measured first")
+    expect_refused(program, ["--shape", "cpu-small", "--threads", 1, "--journal", journal, "--resume"],
+                   "which is of another run: ")
+    expect_refused(program, ["--shape", "unit", "--resume"], "--resume requires --journal")
+    expect_refused(program, ["--shape", "unit", "--journal", report], "a file that is not a journal")
+    journal.unlink()
+
+
 def deepfm(program):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -102,6 +127,7 @@ def deepfm(program):
         expect(document["meta"]["unchanged"]["verified"] is True, "the model's state, level by level")
         status, printed, _ = run(program, "--shape", "unit", "--depth", "010", "--show", ".")
         expect(status == 0 and "\n.: 1 call, forward " in printed and "parameters 3,968\n" in printed, printed)
+        resume_deepfm(program, folder / "run.journal", report)
         expect_lost_output(program, "--shape", "unit")
         expect_lost_output(program, "--help")
 

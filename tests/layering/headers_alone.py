@@ -21,7 +21,7 @@ clashing = """#define I @component_benchmark_must_not_use_I
 #define min(a, b) @component_benchmark_must_write_parentheses_around_std_min
 #define max(a, b) @component_benchmark_must_write_parentheses_around_std_max
 """
-off_side = ("component_benchmark.hpp", "off.hpp", "hook/forward.hpp", "mode_sentinel.hpp")
+off_side = ("component_benchmark.hpp", "off.hpp", "hook/forward.hpp", "mode_sentinel.hpp", "resume.hpp")
 
 
 def what_is_wrong(said):

@@ -33,6 +33,7 @@ table = {
     "concepts.hpp": (("core",), hana),
     "off": (("core",), ()),
     "off.hpp": (("core", "mode_sentinel.hpp", "off"), ()),
+    "resume.hpp": (("config.hpp", "off.hpp", "sink"), ()),
 }
 # What one header alone may include, in one of these folders.
 in_one_header = {
@@ -78,7 +79,8 @@ system = {
 }
 umbrella = "component_benchmark.hpp"
 # Not for everybody, so not in the umbrella.
-opt_in = {"fwd.hpp", "catch2.hpp", "hook/interpose.hpp", "hook/libtorch_forwards.hpp", "hook/libtorch_norms.hpp"}
+opt_in = {"fwd.hpp", "catch2.hpp", "hook/interpose.hpp", "hook/libtorch_forwards.hpp", "hook/libtorch_norms.hpp",
+          "resume.hpp", "sink/journal_head.hpp", "sink/json_source.hpp", "sink/read_journal.hpp"}
 cap, much = 300, 250
 exempt_from_cap = {"hook/libtorch_forwards.hpp"}  # a table
 sources = {"hook/interpose.cpp"}  # compiled into the user's program; everything else is a header

@@ -4,6 +4,7 @@
 #include <component_benchmark/pipeline/checks.hpp>
 #include <component_benchmark/profile/latency.hpp>
 #include <component_benchmark/result/document.hpp>
+#include <component_benchmark/sink/journal.hpp>
 #include <component_benchmark/sink/json.hpp>
 #include <component_benchmark/sink/table.hpp>
 
@@ -14,6 +15,8 @@ static_assert(requirement::named<cb::latency> && requirement::named<cb::table>);
 static_assert(requirement::has_result<cb::latency> && requirement::described_result<cb::latency>);
 static_assert(requirement::writes<cb::table> && requirement::writes<cb::json>);
 static_assert(requirement::checks_early<cb::json> && !requirement::checks_early<cb::table>);
+static_assert(requirement::opens<cb::journal> && requirement::follows<cb::journal>);
+static_assert(!requirement::opens<cb::json> && !requirement::follows<cb::json>);
 static_assert(requirement::captures<fake::provider>);
 
 static_assert(cb::replay<fake::replay>);

@@ -94,7 +94,7 @@ struct model {
     std::vector<component> components;
     bool* was_put_back = nullptr;
 
-    [[nodiscard]] std::vector<component_benchmark::node> nodes() const { return rows; }
+    [[nodiscard]] std::vector<component_benchmark::node> const& nodes() const { return rows; }
     [[nodiscard]] std::vector<component_benchmark::call> calls() const { return all_calls; }
     [[nodiscard]] component_benchmark::environment environment() const {
         return {"fake 1.0", "fake", 1, "ones", {}};

@@ -126,8 +126,9 @@ public:
         rehearsal_type rehearse{tree_, state_};
         at_the_end const say_doubts{[&] { doubt_what(rehearse); }};
         for (auto const& level : wanted_->levels()) {
-            auto const why = by_level() && !interrupted() ? fetch(level) : "";
-            for (auto const row : level) {
+            auto const rows = unknown_of(level);
+            auto const why = by_level() && !rows.empty() && !interrupted() ? fetch(rows) : "";
+            for (auto const row : rows) {
                 if (interrupted())
                     return;
                 measure(row, why, rehearse, visit);
@@ -135,6 +136,9 @@ public:
             malloc_trim(0);
         }
     }
+
+    /// Rows that `for_each` leaves out, because what they cost is known.
+    void skip(std::vector<bool> rows) { skipped_ = std::move(rows); }
 
     verification put_back() { return state_.put_back(); }
 
@@ -157,6 +161,17 @@ private:
             if (!rehearse.accounts_for(tensor))
                 state_.doubt(state_.tensors().title_of(tensor) +
                              " is written by a backward of a component that was not measured");
+    }
+
+    /// Those that are to be measured; what was captured for the others is given back.
+    [[nodiscard]] std::vector<std::size_t> unknown_of(std::vector<std::size_t> rows) {
+        std::erase_if(rows, [this](std::size_t row) {
+            auto const known = row < skipped_.size() && skipped_[row];
+            if (known)
+                calls_.release(row);
+            return known;
+        });
+        return rows;
     }
 
     /// `why`: it cannot be, or empty.
@@ -287,6 +302,7 @@ private:
     basic_forward_recorder<Step, Root> forwards_;
     std::unique_ptr<wanted_rows> wanted_;
     call_table calls_;
+    std::vector<bool> skipped_;
     bool sees_libtorch_;
     step_times step_;
     basic_context_times<call_table> context_;

@@ -38,6 +38,7 @@ struct node {
     std::string in_shapes;   ///< of the first call, e.g. "[32, 64], [32, 8]"
     std::string out_shapes;  ///< of the first call
     std::string dtypes;      ///< of its inputs and outputs, e.g. "float32 -> float32"
+    bool resumed = false;    ///< measured by an earlier run, whose journal has its numbers
 };
 
 /// As it is called in a sentence.

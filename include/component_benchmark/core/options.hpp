@@ -7,9 +7,12 @@
 
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <vector>
 
 namespace component_benchmark {
+
+struct recorded_run;
 
 /// What a pipeline does while another thread runs one: only one at a time is possible.
 enum class when_busy { wait, refuse };
@@ -40,6 +43,10 @@ struct options {
 
     /// What the device can do at best, where you know it better than the library.
     peak_overrides peaks = {};
+
+    /// A run that did not come to its end, by `read_journal` of component_benchmark/resume.hpp:
+    /// what it has measured is taken over, when the model and what is asked for are the same.
+    std::shared_ptr<recorded_run const> resume = {};
 };
 
 }  // namespace component_benchmark

@@ -129,6 +129,14 @@ struct check_sink {
                   "component_benchmark: a sink needs a function that takes the report: write `void "
                   "write(cb::document const& report)`");
     static_assert(
+        requirement::opens<Plugin> || !requires { &Plugin::begin; },
+        "component_benchmark: a sink's begin takes the report: write `void "
+        "begin(cb::document const& report)`");
+    static_assert(
+        requirement::follows<Plugin> || !requires { &Plugin::component_done; },
+        "component_benchmark: a sink is told of a finished component by the report and a "
+        "row: write `void component_done(cb::document const& report, std::size_t row)`");
+    static_assert(
         all_before(typename needs_of<Plugin>::type{}, Profilers{}),
         "component_benchmark: a sink shows a metric that nobody measures: add the profiler "
         "that its `needs` names to cb::profilers{...}");

@@ -8,15 +8,18 @@
 #include <component_benchmark/core/lists.hpp>
 #include <component_benchmark/core/run_notes.hpp>
 #include <component_benchmark/pipeline/checks.hpp>
+#include <component_benchmark/pipeline/finished_rows.hpp>
 #include <component_benchmark/pipeline/progress.hpp>
+#include <component_benchmark/pipeline/resume.hpp>
 #include <component_benchmark/pipeline/run_facts.hpp>
+#include <component_benchmark/pipeline/told_sinks.hpp>
 #include <component_benchmark/pipeline/unreached.hpp>
 #include <component_benchmark/result/assemble.hpp>
 #include <component_benchmark/result/columns.hpp>
 #include <component_benchmark/result/report.hpp>
 
 #include <algorithm>
-#include <cstdio>
+#include <cstddef>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -93,33 +96,28 @@ public:
         (add_columns(found, columns_of<Profiler>()), ...);
         auto const around = captured->environment();
         found.facts = detail::facts_of_run(around, options_);
-        name_plugins(found.facts);
+        detail::name_preprocessors(found.facts, preprocessors_);
         begin(around);
-        broken_.clear();
-        lost_.clear();
+        found.nodes = captured->nodes();
+        found.calls = captured->calls();
+        found.facts.model = found.nodes.empty() ? "" : found.nodes.front().type;
+        detail::told_sinks sinks{sinks_};
+        open(found, sinks);
         detail::for_each_in(profilers_, [&](auto& profiler) {
             if constexpr (requirement::looks_at<decltype(profiler), decltype(*captured)>)
                 profiler.look_at(*captured);
         });
-        auto const seen = measure(found, *captured);
-        tell(found.facts);
+        auto const seen = measure(found, *captured, sinks);
+        detail::take_notes(found.facts, notes());
         found.facts.complete = !interrupted();
-        found.nodes = captured->nodes();
+        detail::take_facts(found, captured->nodes(), troubles_);
         if (!found.facts.complete)
             detail::mark_unreached(found, seen);
-        for (auto const& [row, why] : broken_) {
-            found.nodes[row].state = status::failed;
-            found.nodes[row].reason = why;
-        }
-        for (auto const& [row, why] : lost_)
-            if (auto& facts = found.nodes[row]; facts.state == status::ok)
-                facts.reason += (facts.reason.empty() ? "" : "; ") + why;
         found.calls = captured->calls();
-        found.facts.model = found.nodes.empty() ? "" : found.nodes.front().type;
         found.facts.unchanged = captured->put_back();
         complete(found);
-        auto failures = write(found);
-        return {std::move(found), std::move(failures)};
+        sinks.write(found);
+        return {std::move(found), sinks.take_failures()};
     }
 
 private:
@@ -144,30 +142,53 @@ private:
         });
     }
 
-    void tell(run_facts& facts) {
-        run_notes notes;
+    [[nodiscard]] run_notes notes() {
+        run_notes all;
         detail::for_each_in(profilers_, [&](auto const& profiler) {
             if constexpr (requirement::tells<std::remove_cvref_t<decltype(profiler)>>)
-                profiler.tell(notes);
+                profiler.tell(all);
         });
-        detail::take_notes(facts, std::move(notes));
+        return all;
+    }
+
+    /// What is known before anything is measured, an earlier run's numbers among it.
+    void open(document& found, detail::told_sinks<Sink...>& sinks) {
+        found.facts.complete = false;
+        found.facts.conventions = notes().conventions;
+        auto const resumed =
+            options_.resume == nullptr ? "" : detail::resume(found, *options_.resume);
+        sinks.begin(found);
+        if (!resumed.empty())
+            found.facts.options.emplace_back("resume", resumed);
+        detail::name_sinks(found.facts, sinks_);
     }
 
     /// The rows that the run came to.
     template<class Captured>
-    std::vector<bool> measure(document& found, Captured& captured) {
-        detail::progress line;
-        auto const all = detail::count_handed_out(captured.nodes());
-        std::size_t number = 0;
+    std::vector<bool> measure(document& found, Captured& captured,
+                              detail::told_sinks<Sink...>& sinks) {
+        troubles_ = {};
         std::vector<bool> seen;
+        for (auto const& row : found.nodes)
+            seen.push_back(row.resumed);
+        auto const known = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
+        if constexpr (requirement::skips<Captured>)
+            captured.skip(seen);
+        auto const& nodes = captured.nodes();
+        detail::progress line;
+        detail::finished_rows finished{found, nodes, troubles_, sinks, line};
+        auto const all = detail::count_handed_out(found.nodes) - known;
+        std::size_t number = 0;
         captured.for_each([&](std::size_t row, auto& one) {
-            if (interrupted())
+            if (interrupted() || found.nodes[row].resumed)
                 return;
+            finished.look_back();
             line.show(++number, all, one.path().empty() ? one.type() : one.path());
-            seen.resize((std::max)(seen.size(), row + 1));
             seen[row] = true;
             visit(found, row, one);
+            finished.add(row);
         });
+        finished.look_back();
         return seen;
     }
 
@@ -179,7 +200,7 @@ private:
             preprocess<0>(one, [&] { profile_all(found, row, one); });
         } catch (...) {
             auto const why = current_failure();
-            broken_.emplace_back(row, why);
+            troubles_.broke(row, why);
             [[maybe_unused]] std::size_t first = 0;
             (put<Profiler>(found, first, row, unavailable_result<Profiler>(why)), ...);
         }
@@ -222,7 +243,7 @@ private:
                 auto const why = current_failure();
                 mine.emplace(unavailable_result<profiler_type>(why));
                 if (why != run_was_interrupted)
-                    lost_.emplace_back(row, std::string{profiler_type::name} + " failed: " + why);
+                    troubles_.lost(row, std::string{profiler_type::name} + " failed: " + why);
             }
             put<profiler_type>(found, first, row, *mine);
             if constexpr (requires { mine->by_call; })
@@ -246,38 +267,11 @@ private:
         first += width;
     }
 
-    void name_plugins(run_facts& facts) {
-        detail::for_each_in(preprocessors_, [&](auto const& plugin) {
-            facts.preprocessors.emplace_back(plugin.name);
-        });
-        detail::for_each_in(sinks_, [&](auto const& sink) {
-            if constexpr (requires { std::string{sink.path}; })
-                if (!sink.path.empty())
-                    facts.options.emplace_back(sink.name, sink.path);
-        });
-    }
-
-    // A sink that fails does not take the others down, nor the user's run.
-    std::vector<std::string> write(document const& found) {
-        std::vector<std::string> failures;
-        detail::for_each_in(sinks_, [&](auto& sink) {
-            try {
-                sink.write(found);
-            } catch (...) {
-                failures.push_back("the sink '" + std::string{sink.name} +
-                                   "' failed: " + current_failure());
-                std::fprintf(stderr, "component_benchmark: %s\n", failures.back().c_str());
-            }
-        });
-        return failures;
-    }
-
     [[no_unique_address]] std::tuple<Preprocessor...> preprocessors_;
     [[no_unique_address]] std::tuple<Profiler...> profilers_;
     [[no_unique_address]] std::tuple<Sink...> sinks_;
     options options_;
-    std::vector<std::pair<std::size_t, std::string>> broken_;  ///< rows that a preprocessor broke
-    std::vector<std::pair<std::size_t, std::string>> lost_;    ///< rows that a profiler lost
+    detail::troubles troubles_;
 };
 
 template<class... Misplaced>

@@ -12,6 +12,7 @@
 #include <ctime>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace component_benchmark::detail {
@@ -74,6 +75,22 @@ template<class Options>
     if (!wishes.exclude.empty())
         facts.options.emplace_back("exclude", filters::text_of(wishes.exclude));
     return facts;
+}
+
+template<class Preprocessors>
+void name_preprocessors(run_facts& facts, Preprocessors const& all) {
+    std::apply([&](auto const&... one) { (facts.preprocessors.emplace_back(one.name), ...); }, all);
+}
+
+/// What sinks write, by the path that they have.
+template<class Sinks>
+void name_sinks(run_facts& facts, Sinks const& all) {
+    [[maybe_unused]] auto const name = [&](auto const& sink) {
+        if constexpr (requires { std::string{sink.path}; })
+            if (!sink.path.empty())
+                facts.options.emplace_back(sink.name, sink.path);
+    };
+    std::apply([&](auto const&... one) { (name(one), ...); }, all);
 }
 
 /// What the profilers said.

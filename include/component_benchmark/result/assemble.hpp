@@ -20,9 +20,10 @@ namespace component_benchmark {
 /// Adds columns for one profiler; two profilers may not have a metric of the same name, nor one the
 /// name of a fact of the row.
 void add_columns(a_document auto& report, std::vector<column> columns) {
-    constexpr std::string_view facts[] = {
-        "name",       "path",   "type",   "parent", "end",      "status", "calls",      "in_shapes",
-        "out_shapes", "dtypes", "reason", "index",  "alias_of", "node",   "parent_call"};
+    constexpr std::string_view facts[] = {"name",       "path",   "type",        "parent",
+                                          "end",        "status", "calls",       "in_shapes",
+                                          "out_shapes", "dtypes", "reason",      "index",
+                                          "alias_of",   "node",   "parent_call", "resumed"};
     for (auto& one : columns) {
         if (std::find(std::begin(facts), std::end(facts), one.id) != std::end(facts))
             throw error{"the profiler '" + one.profiler + "' has a metric '" + one.id +

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <string_view>
 #include <vector>
@@ -64,9 +65,12 @@ void write_nodes(json_writer& out, string_table& strings, a_document auto const&
     out.end();
     table.numbers("calls", nodes, [](node const& n) { return static_cast<std::int64_t>(n.calls); });
     write_shapes(table, nodes);
+    if (std::any_of(nodes.begin(), nodes.end(), [](node const& n) { return n.resumed; }))
+        table.numbers("resumed", nodes,
+                      [](node const& n) { return static_cast<std::int64_t>(n.resumed); });
     for (auto const& column : report.columns) {
         if (is_reserved(column.id, {"name", "type", "parent", "end", "status", "reason", "alias_of",
-                                    "calls", "in_shapes", "out_shapes", "dtypes"}))
+                                    "calls", "in_shapes", "out_shapes", "dtypes", "resumed"}))
             continue;
         auto const cells = explained(report, column);
         table.values(column.id, cells, column.integer, nodes.size());

@@ -41,8 +41,11 @@ namespace detail {
     auto const aliases = std::count_if(report.nodes.begin(), report.nodes.end(),
                                        [](auto const& n) { return n.alias_of != node::none; });
     auto const components = report.nodes.size() - static_cast<std::size_t>(aliases);
+    auto const resumed = std::count_if(report.nodes.begin(), report.nodes.end(),
+                                       [](auto const& n) { return n.resumed; });
     auto line = (facts.model.empty() ? "model" : text::printable(facts.model)) + ": " +
-                text::plural(components, "component");
+                text::plural(components, "component") +
+                (resumed == 0 ? "" : " (" + text::whole(resumed) + " resumed)");
     auto const add_time = [&](char const* words, char const* id, char const* unit) {
         if (auto const* time = value_in(report.find(id), 0); time != nullptr)
             line.append(words).append(mark_of(*time)) += text::number(time->number()) + unit;
