@@ -8,6 +8,7 @@
 #include <component_benchmark/capture/model_state.hpp>
 #include <component_benchmark/capture/only_run.hpp>
 #include <component_benchmark/capture/rehearsal.hpp>
+#include <component_benchmark/capture/run_environment.hpp>
 #include <component_benchmark/capture/self_test.hpp>
 #include <component_benchmark/capture/session.hpp>
 #include <component_benchmark/capture/wanted.hpp>
@@ -16,9 +17,6 @@
 #include <component_benchmark/core/failure.hpp>
 #include <component_benchmark/core/interruption.hpp>
 #include <component_benchmark/core/options.hpp>
-
-#include <ATen/Parallel.h>
-#include <torch/version.h>
 
 #include <algorithm>
 #include <functional>
@@ -71,7 +69,6 @@ public:
     [[nodiscard]] std::vector<node> const& nodes() const noexcept { return tree_.nodes(); }
 
     [[nodiscard]] component_benchmark::environment environment() const {
-        auto const parameters = tree_.parameters(0);
         auto warnings = wanted_->warnings();
         if (!sees_libtorch_)
             warnings.emplace_back(
@@ -82,24 +79,9 @@ public:
                                   " levels deep have no row");
         for (auto const& failure : state_.declared().failures())
             warnings.push_back(failure);
-        for (std::size_t row = 0; row < tree_.nodes().size(); ++row)
-            if (auto const missed = calls_.forward().missed_calls()[row]; missed > 0)
-                warnings.push_back("'" + tree_.nodes()[row].path + "' was " +
-                                   called_elsewhere(missed));
-        for (auto const& [type, times] : calls_.forward().unregistered())
-            warnings.push_back(type + ", called " + std::to_string(times) +
-                               (times == 1 ? " time" : " times") +
-                               ", has no row: register it, or declare it in CB_COMPONENTS of each "
-                               "class from the root down to it");
-        auto const device =
-            parameters.empty() ? c10::Device{c10::kCPU} : parameters.front().device();
-        return {TORCH_VERSION,
-                device.str(),
-                at::get_num_threads(),
-                forwards_.has_loss() ? "captured" : "ones",
-                std::move(warnings),
-                c10::DeviceTypeName(device.type(), /*lower_case=*/true),
-                step_};
+        warn_of_calls(tree_, calls_.forward(), warnings);
+        return environment_of(tree_.parameters(0), forwards_.has_loss() ? "captured" : "ones",
+                              std::move(warnings), step_);
     }
 
     /// Runs so many steps with the calls timed; components have the times then.
@@ -280,11 +262,6 @@ private:
         else if (!why.empty())
             tree_.nodes()[row].reason = "not all of its calls can be made again: " + why;
         return made;
-    }
-
-    [[nodiscard]] static std::string called_elsewhere(std::int64_t times) {
-        return "called on another thread, where calls are not captured (" + std::to_string(times) +
-               (times == 1 ? " call)" : " calls)");
     }
 
     void give_up(std::size_t row, component& one, status state, std::string why) {

@@ -1,4 +1,4 @@
-// run.journal -> READ_JOURNAL -> options::resume: what a run that was killed has measured
+// run.journal -> SINK -> pipeline: what a journal holds, for a run that goes on with it
 #pragma once
 
 #include <component_benchmark/core/error.hpp>

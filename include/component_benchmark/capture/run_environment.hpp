@@ -1,0 +1,54 @@
+// CAPTURE -> result: what a captured forward says of the run as a whole
+#pragma once
+
+#include <component_benchmark/core/environment.hpp>
+#include <component_benchmark/core/step_times.hpp>
+
+#include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
+#include <torch/version.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace component_benchmark::capture {
+
+[[nodiscard]] inline std::string called_elsewhere(std::int64_t times) {
+    return "called on another thread, where calls are not captured (" + std::to_string(times) +
+           (times == 1 ? " call)" : " calls)");
+}
+
+/// Adds a sentence for each row with calls that were not captured, and for each class of modules
+/// without a row. (A template as `basic_session` is.)
+template<class Tree, class Session>
+void warn_of_calls(Tree const& tree, Session const& seen, std::vector<std::string>& warnings) {
+    for (std::size_t row = 0; row < tree.nodes().size(); ++row)
+        if (auto const missed = seen.missed_calls()[row]; missed > 0)
+            warnings.push_back("'" + tree.nodes()[row].path + "' was " + called_elsewhere(missed));
+    for (auto const& [type, times] : seen.unregistered())
+        warnings.push_back(type + ", called " + std::to_string(times) +
+                           (times == 1 ? " time" : " times") +
+                           ", has no row: register it, or declare it in CB_COMPONENTS of each "
+                           "class from the root down to it");
+}
+
+/// The device is that of the first of the model's `parameters`.
+template<class Tensor>
+[[nodiscard]] environment environment_of(std::vector<Tensor> const& parameters,
+                                         std::string gradients, std::vector<std::string> warnings,
+                                         step_times const& step) {
+    auto const device = parameters.empty() ? c10::Device{c10::kCPU} : parameters.front().device();
+    return {TORCH_VERSION,
+            device.str(),
+            at::get_num_threads(),
+            std::move(gradients),
+            std::move(warnings),
+            c10::DeviceTypeName(device.type(), /*lower_case=*/true),
+            step};
+}
+
+}  // namespace component_benchmark::capture
