@@ -19,7 +19,8 @@ double latency_of(model const& net, double input, std::string const& where, doub
     // begin profile
     auto pipeline = cb::pipeline{
         cb::preprocessors{},
-        cb::profilers{cb::model_size{}, cb::latency{.warmup = 1, .samples = 5, .budget_s = 0.5}},
+        cb::profilers{cb::model_size{},
+                      cb::latency{.warmup = 1, .samples = 5, .target_pct = 2, .budget_s = 0.5}},
         cb::sinks{cb::table{.width = 80}, cb::json{"report.json"}, cb::json{where}},
         cb::options{
             .depth = 2,
@@ -27,7 +28,8 @@ double latency_of(model const& net, double input, std::string const& where, doub
             .exclude = {cb::filter{.path = where, .max_parameters = parameters}},
             .copy_arguments = true,
             .busy = cb::when_busy::refuse,
-            .peaks = {.tflops = {{"bf16", 989.4}, {where, fallback}}, .bandwidth_gbps = 3350}}};
+            .peaks = {.tflops = {{"bf16", 989.4}, {where, fallback}}, .bandwidth_gbps = 3350},
+            .time_budget_s = 60}};
     pipeline.check();
     auto const report = pipeline.run(cb::provide(net, input).loss([](double out) { return out; }));
     auto const row = report["inter_arch.deep_fm"];

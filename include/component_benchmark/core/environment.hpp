@@ -7,6 +7,8 @@
 
 namespace component_benchmark {
 
+class time_budget;
+
 struct environment {
     std::string libtorch;
     std::string device;
@@ -14,6 +16,9 @@ struct environment {
     std::string gradients;  ///< of the outputs in a backward: "captured" from a loss, or "ones"
     std::vector<std::string> warnings;
     std::string device_kind = "cpu";  ///< "cuda" of a device "cuda:0"
+    /// Of the run, given by the pipeline; a profiler that repeats its work joins it in `begin` and
+    /// asks it for a turn in each component. Null: take as long as you need.
+    time_budget* budget = nullptr;
 };
 
 }  // namespace component_benchmark

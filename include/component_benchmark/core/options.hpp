@@ -2,6 +2,7 @@
 // Its twin for programs that are built off is in off.hpp.
 #pragma once
 
+#include <component_benchmark/core/clock.hpp>
 #include <component_benchmark/core/filter.hpp>
 #include <component_benchmark/core/peak_overrides.hpp>
 
@@ -40,6 +41,11 @@ struct options {
 
     /// What the device can do at best, where you know it better than the library.
     peak_overrides peaks = {};
+
+    /// What a whole run may take, in seconds, shared out among the components; 0 or infinity: as
+    /// long as it needs. When it is spent, each component is still run a few times.
+    double time_budget_s = 0.0;
+    clock_function clock = &steady_nanoseconds;  ///< of `time_budget_s`
 };
 
 }  // namespace component_benchmark

@@ -7,6 +7,7 @@
 #include <component_benchmark/core/interruption.hpp>
 #include <component_benchmark/core/lists.hpp>
 #include <component_benchmark/core/run_notes.hpp>
+#include <component_benchmark/core/time_budget.hpp>
 #include <component_benchmark/pipeline/checks.hpp>
 #include <component_benchmark/pipeline/progress.hpp>
 #include <component_benchmark/pipeline/run_facts.hpp>
@@ -68,6 +69,7 @@ public:
         filters::check(options_.include, "include");
         filters::check(options_.exclude, "exclude");
         peaks::check(options_.peaks);
+        check_seconds(options_.time_budget_s, "options.time_budget_s");
         static_cast<void>(peaks::from_environment());  // throws where it is nonsense
         auto const check_one = [](auto& plugin) {
             if constexpr (requirement::checks_early<std::remove_reference_t<decltype(plugin)>>)
@@ -88,16 +90,18 @@ public:
                       "`pipeline.run(cb::provide(model, arguments...))`");
         check();
         interruption_guard const interruption;
+        time_budget budget{options_.time_budget_s, options_.clock};
         auto const captured = provider.capture(options_);
         document found;
         (add_columns(found, columns_of<Profiler>()), ...);
-        auto const around = captured->environment();
+        auto around = captured->environment();
         found.facts = detail::facts_of_run(around, options_);
         name_plugins(found.facts);
+        around.budget = &budget;
         begin(around);
         broken_.clear();
         lost_.clear();
-        auto const seen = measure(found, *captured);
+        auto const seen = measure(found, *captured, budget);
         tell(found.facts);
         found.facts.complete = !interrupted();
         found.nodes = captured->nodes();
@@ -151,9 +155,10 @@ private:
 
     /// The rows that the run came to.
     template<class Captured>
-    std::vector<bool> measure(document& found, Captured& captured) {
+    std::vector<bool> measure(document& found, Captured& captured, time_budget& budget) {
         detail::progress line;
         auto const all = detail::count_handed_out(captured.nodes());
+        budget.expect(all);
         std::size_t number = 0;
         std::vector<bool> seen;
         captured.for_each([&](std::size_t row, auto& one) {
@@ -162,6 +167,7 @@ private:
             line.show(++number, all, one.path().empty() ? one.type() : one.path());
             seen.resize((std::max)(seen.size(), row + 1));
             seen[row] = true;
+            budget.next_component();
             visit(found, row, one);
         });
         return seen;

@@ -52,6 +52,7 @@ struct column {
     std::string profiler;     ///< who measured it
     std::vector<cell> cells;  ///< one a node
     std::vector<cell> calls;  ///< one a call, or empty when it is not measured by call
+    bool detail = false;      ///< shown in no table
 };
 
 /// Raw samples of one metric for one call.

@@ -83,6 +83,7 @@ void write_columns(json_writer& out, a_document auto const& report) {
             .entry("aggregate", name_of(column.rule))
             .entry("integer", column.integer)
             .entry("profiler", column.profiler)
+            .entry("detail", column.detail)
             .end();
     out.end();
 }
