@@ -57,4 +57,18 @@ namespace component_benchmark::machine {
                                                       : number;
 }
 
+/// The number with which a text begins.
+[[nodiscard]] inline std::optional<double> decimal_in(std::string_view text) {
+    double number = 0.0;
+    auto const found = std::from_chars(text.data(), text.data() + text.size(), number);
+    return found.ec == std::errc{} ? std::optional{number} : std::nullopt;
+}
+
+/// What a core's clock runs at now, or 0 where the system does not say.
+[[nodiscard]] inline double clock_mhz(int cpu, std::string const& root = {}) {
+    auto const khz = bytes_in(text_of(root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
+                                      "/cpufreq/scaling_cur_freq"));
+    return static_cast<double>(khz.value_or(0)) / 1e3;
+}
+
 }  // namespace component_benchmark::machine

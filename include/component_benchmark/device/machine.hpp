@@ -38,13 +38,6 @@ namespace component_benchmark::machine {
     return third > 0 ? third : 0;
 }
 
-/// What a core's clock runs at now, or 0 where the system does not say.
-[[nodiscard]] inline double clock_mhz(int cpu, std::string const& root = {}) {
-    auto const khz = bytes_in(text_of(root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu) +
-                                      "/cpufreq/scaling_cur_freq"));
-    return static_cast<double>(khz.value_or(0)) / 1e3;
-}
-
 namespace detail {
 
 /// What the limit of one control group leaves; page cache that can be dropped counts as free.

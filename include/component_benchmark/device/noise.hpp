@@ -1,11 +1,10 @@
 // operating system -> DEVICE: what disturbs a measurement while it goes on
 #pragma once
 
-#include <component_benchmark/device/machine.hpp>
+#include <component_benchmark/core/system_text.hpp>
 
 #include <cstdint>
 #include <sched.h>
-#include <string>
 #include <sys/resource.h>
 
 namespace component_benchmark {

@@ -11,6 +11,7 @@
 #include <component_benchmark/pipeline/checks.hpp>
 #include <component_benchmark/pipeline/progress.hpp>
 #include <component_benchmark/pipeline/run_facts.hpp>
+#include <component_benchmark/pipeline/surroundings.hpp>
 #include <component_benchmark/pipeline/unreached.hpp>
 #include <component_benchmark/result/assemble.hpp>
 #include <component_benchmark/result/columns.hpp>
@@ -90,6 +91,7 @@ public:
                       "`pipeline.run(cb::provide(model, arguments...))`");
         check();
         interruption_guard const interruption;
+        detail::surroundings<> const outside;
         time_budget budget{options_.time_budget_s, options_.clock};
         auto const captured = provider.capture(options_);
         document found;
@@ -102,6 +104,7 @@ public:
         broken_.clear();
         lost_.clear();
         auto const seen = measure(found, *captured, budget);
+        outside.tell(found.facts);
         tell(found.facts);
         found.facts.complete = !interrupted();
         found.nodes = captured->nodes();

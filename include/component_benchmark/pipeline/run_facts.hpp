@@ -70,7 +70,7 @@ template<class Options>
     if (wishes.memory == memory_mode::level_by_level)
         facts.options.emplace_back("memory", "level by level");
     if (wishes.time_budget_s > 0.0)
-        facts.options.emplace_back("time_budget_s", text::number(wishes.time_budget_s));
+        facts.options.emplace_back("time_budget_s", text::shortest(wishes.time_budget_s));
     if (!wishes.include.empty())
         facts.options.emplace_back("include", filters::text_of(wishes.include));
     if (!wishes.exclude.empty())

@@ -7,19 +7,12 @@
 #include <component_benchmark/core/text.hpp>
 #include <component_benchmark/profile/sampling.hpp>
 
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
 
 namespace component_benchmark::detail {
-
-/// With the digits that it needs: "1", "0.5".
-[[nodiscard]] inline std::string shortest(double value) {
-    char buffer[64];
-    return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
-}
 
 [[nodiscard]] inline std::string joined_words(std::string all, std::string const& more) {
     return all.empty() || more.empty() ? all + more : all + "; " + more;
@@ -90,7 +83,7 @@ template<class Call>
     auto const known = samples.size() < fewest_for_interval
                            ? std::string{"6 are needed to tell"}
                            : (off ? "\u00b1" + text::number(*off, 2) + " %" : "");
-    return std::string{not_within} + shortest(target) + " % after " +
+    return std::string{not_within} + text::shortest(target) + " % after " +
            text::plural(samples.size(), "sample") + end_in_words(of, time_is_shared) + ": " +
            joined_words(known, noise);
 }

@@ -53,6 +53,7 @@ namespace detail {
         line += ", " + text::plural(static_cast<std::size_t>(facts.threads), "thread");
     if (!facts.device.empty())
         line += " on " + text::printable(facts.device);
+    line += facts.busy_machine ? ", a busy machine" : "";
     return line + (facts.complete ? "" : " (partial run)");
 }
 
