@@ -11,6 +11,7 @@
 #    include <component_benchmark/hook/forward.hpp>
 #    include <component_benchmark/pipeline/pipeline.hpp>
 #    include <component_benchmark/pipeline/schedule.hpp>
+#    include <component_benchmark/profile/cold_latency.hpp>
 #    include <component_benchmark/profile/latency.hpp>
 #    include <component_benchmark/profile/model_size.hpp>
 #    include <component_benchmark/profile/profilers.hpp>

@@ -20,7 +20,8 @@ double latency_of(model const& net, double input, std::string const& where, doub
     auto pipeline = cb::pipeline{
         cb::preprocessors{},
         cb::profilers{cb::model_size{},
-                      cb::latency{.warmup = 1, .samples = 5, .target_pct = 2, .budget_s = 0.5}},
+                      cb::latency{.warmup = 1, .samples = 5, .target_pct = 2, .budget_s = 0.5},
+                      cb::cold_latency{.samples = 9}},
         cb::sinks{cb::table{.width = 80}, cb::json{"report.json"}, cb::json{where}},
         cb::options{
             .depth = 2,

@@ -46,6 +46,31 @@ fake::component one_call(std::vector<std::int64_t> forwards,
     return component;
 }
 
+/// Casts its weights in 2 ms, unless it finds them cast.
+struct casting_replay : fake::replay {
+    bool* under_autocast = nullptr;
+    bool kept = false;
+    bool has_casts = false;
+    void forward() {
+        fake::now += has_casts && kept ? 6 * ms : 8 * ms;
+        has_casts = true;
+    }
+    [[nodiscard]] bool is_under_autocast() const { return *under_autocast; }
+    void keep_casts(bool wanted) {
+        kept = wanted;
+        has_casts = false;
+    }
+};
+
+struct casting_component : fake::component {
+    struct group : fake::call_group {
+        casting_replay casting;
+        [[nodiscard]] casting_replay replay() const { return casting; }
+    };
+    std::vector<group> casting_groups;
+    [[nodiscard]] std::vector<group>& calls() { return casting_groups; }
+};
+
 /// Repetitions that spread by `percent` around a millisecond and do not settle.
 std::vector<std::int64_t> spread_by(double percent) {
     std::vector<std::int64_t> times;
@@ -308,6 +333,19 @@ TEST_CASE("an interrupted sampling keeps what it has and says so", "[sampling]")
     CHECK(found.samples.value() == 20);
     CHECK_THAT(found.latency_ms.why(),
                StartsWith("not within 1 % after 20 samples, when the run was interrupted: "));
+}
+
+TEST_CASE("what autocast's casts of weights are of a forward is said", "[sampling]") {
+    bool under_autocast = true;
+    casting_component component;
+    component.casting_groups.emplace_back().numbers = {0};
+    component.casting_groups[0].casting.under_autocast = &under_autocast;
+    auto const found = timed().profile(component);
+    CHECK(found.latency_ms.value() == 8.0);  // as in the program, which casts once
+    CHECK(found.latency_ms.why() == "2.0 ms of it (25.0 %) casts weights for autocast");
+    CHECK(found.samples.value() == 6);
+    under_autocast = false;
+    CHECK(timed().profile(component).latency_ms.why().empty());
 }
 
 TEST_CASE("what is no target or no time is refused by name", "[sampling]") {

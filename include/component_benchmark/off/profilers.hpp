@@ -50,6 +50,26 @@ struct latency {
     };
 };
 
+struct cold_latency {
+    static constexpr char const* name = "cold_latency";
+    int warmup = 1;
+    int samples = 50;
+    double target_pct = 1;
+    double budget_s = 2.0;
+    bool backward = true;
+    std::int64_t cache_bytes = 0;
+    std::int64_t most_bytes = std::int64_t{256} << 20;
+    off::anything clock{};
+    off::anything noise{};
+    off::anything budget_of_run{};
+    bool is_cpu = true;
+    struct result {
+        off::metric<double> latency_cold_ms, latency_cold_bwd_ms, latency_cold_ci_pct;
+        off::metric<std::int64_t> samples_cold;
+        off::nothing by_call;
+    };
+};
+
 namespace off {
 
 struct sizes {

@@ -76,7 +76,7 @@ struct latency {
 
     template<class Component>
     [[nodiscard]] result profile(Component& component) const {
-        auto const all = sample_component(component, plan(), budget_of_run, [](auto&) {});
+        auto const all = sample_component(component, plan(), budget_of_run, nothing_before{});
         result made;
         made.latency_ms = all.row_value(&sampled_call::forward);
         made.latency_bwd_ms = all.row_value(&sampled_call::backward);
@@ -97,7 +97,7 @@ struct latency {
 
 private:
     [[nodiscard]] sampling_plan plan() const noexcept {
-        return {warmup, most_warmup, samples, target_pct, budget_s, backward, clock, noise};
+        return {warmup, most_warmup, samples, target_pct, budget_s, backward, clock, noise, true};
     }
 };
 

@@ -134,7 +134,8 @@ public:
         for (auto const& one : calls_)
             for (std::size_t index = 0; index < names.size(); ++index) {
                 auto const& own = one.sampled.*sets[index];
-                if (why_none(one, sets[index]).empty() && (index != 2 || both))
+                if (names[index] != nullptr && why_none(one, sets[index]).empty() &&
+                    (index != 2 || both))
                     found.push_back(
                         {names[index], one.members, median(own), own, note_of(one, sets[index])});
             }

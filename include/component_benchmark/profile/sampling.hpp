@@ -26,6 +26,7 @@ struct sampling_plan {
     bool backward = true;
     clock_function clock = &steady_nanoseconds;
     noise_function noise = &noise_now;
+    bool measures_casts = false;  ///< what autocast's casts of weights are of a forward
 };
 
 enum class sampling_end { converged, most_samples, out_of_time, interrupted };
@@ -39,6 +40,7 @@ struct sampled_call {
     std::vector<double> backward;
     std::vector<double> both;
     std::string why_no_backward;
+    double casts_ms = 0.0;  ///< of `forward`, to cast weights for autocast
     sampling_end ended = sampling_end::most_samples;
     noise_reading before;
     noise_reading after;
@@ -53,9 +55,15 @@ struct sampled_call {
     return off && *off <= target;
 }
 
-/// Makes the repetitions. `before_work(replay)` is called ahead of each forward and each backward,
-/// outside of what is timed; nothing but the component's own work is between two readings of the
-/// clock.
+/// Nothing is done ahead of a forward or a backward.
+struct nothing_before {
+    void starts(auto&) const noexcept {}
+    void operator()() const noexcept {}
+};
+
+/// Makes the repetitions. `before_work()` is called ahead of each forward and each backward,
+/// outside of what is timed, and `before_work.starts(replay)` once; nothing but the component's own
+/// work is between two readings of the clock.
 template<class Replay, class BeforeWork>
 class sampling {
 public:
@@ -64,6 +72,7 @@ public:
 
     [[nodiscard]] sampled_call run() {
         begin_ = plan_.clock();
+        before_work_.starts(replay_);
         warm_up();
         sampled_call discarded = std::move(found_);
         found_ = {};
@@ -76,6 +85,9 @@ public:
         found_.first_run_ms = first.empty() ? 0.0 : first.front();
         if (found_.ended != sampling_end::interrupted && is_known())
             found_.ended = sampling_end::converged;
+        if constexpr (requires { replay_.keep_casts(replay_.is_under_autocast()); })
+            if (plan_.measures_casts && replay_.is_under_autocast())
+                measure_casts();
         return std::move(found_);
     }
 
@@ -135,7 +147,7 @@ private:
 
     void repeat() {
         replay_.prepare();
-        before_work_(replay_);
+        before_work_();
         auto const start = plan_.clock();
         replay_.forward();
         auto const end = plan_.clock();
@@ -147,12 +159,33 @@ private:
             found_.both.push_back(forward_ms);
             return;
         }
-        before_work_(replay_);
+        before_work_();
         auto const backward_start = plan_.clock();
         replay_.backward();
         auto const backward_end = plan_.clock();
         found_.backward.push_back(milliseconds_between(backward_start, backward_end));
         found_.both.push_back(forward_ms + found_.backward.back());
+    }
+
+    /// A few forwards more that find the weights cast already; what they save.
+    void measure_casts() {
+        constexpr std::size_t enough = 15;
+        std::vector<double> kept;
+        replay_.keep_casts(true);
+        for (std::size_t run = 0; run <= (std::min)(enough, found_.forward.size()); ++run) {
+            if (interrupted())
+                break;
+            replay_.prepare();
+            before_work_();
+            auto const start = plan_.clock();
+            replay_.forward();
+            auto const end = plan_.clock();
+            if (run > 0)  // the first one casts
+                kept.push_back(milliseconds_between(start, end));
+        }
+        replay_.keep_casts(false);
+        if (!kept.empty())
+            found_.casts_ms = (std::max)(0.0, median(found_.forward) - median(kept));
     }
 
     [[nodiscard]] static double milliseconds_between(std::int64_t start,

@@ -56,6 +56,17 @@ template<class Samples>
     return words;
 }
 
+/// What of a time autocast's casts of weights are, unless it is next to nothing.
+template<class Samples, class Call>
+[[nodiscard]] std::string casts_in_words(Samples const& samples, Call const& of) {
+    constexpr double slight = 0.01;
+    auto const whole = median(samples);
+    if (&samples == &of.backward || !(of.casts_ms > slight * whole))
+        return {};
+    return text::number(of.casts_ms, 2) + " ms of it (" +
+           text::percentage(100.0 * of.casts_ms / whole) + " %) casts weights for autocast";
+}
+
 /// What ended the sampling, if not that the median was known.
 template<class Call>
 [[nodiscard]] std::string end_in_words(Call const& of, bool time_is_shared) {
@@ -72,7 +83,8 @@ template<class Call>
 template<class Call>
 [[nodiscard]] std::string note_on(std::vector<double> const& samples, Call const& of, double target,
                                   bool time_is_shared) {
-    auto noise = joined_words(groups_in_words(samples), changes_in_words(samples, of));
+    auto noise = joined_words(joined_words(casts_in_words(samples, of), groups_in_words(samples)),
+                              changes_in_words(samples, of));
     if (samples.empty() || target <= 0.0 || is_known_within(target, samples))
         return noise;
     auto const off = median_error_percent(samples);
