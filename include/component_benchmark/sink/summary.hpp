@@ -43,6 +43,9 @@ namespace detail {
     auto const components = report.nodes.size() - static_cast<std::size_t>(aliases);
     auto line = (facts.model.empty() ? "model" : text::printable(facts.model)) + ": " +
                 text::plural(components, "component");
+    // ahead of what may be cut
+    line += facts.complete ? "" : " (partial run)";
+    line += facts.busy_machine ? " on a busy machine" : "";
     auto const add_time = [&](char const* words, char const* id, char const* unit) {
         if (auto const* time = value_in(report.find(id), 0); time != nullptr)
             line.append(words).append(mark_of(*time)) += text::number(time->number()) + unit;
@@ -53,8 +56,7 @@ namespace detail {
         line += ", " + text::plural(static_cast<std::size_t>(facts.threads), "thread");
     if (!facts.device.empty())
         line += " on " + text::printable(facts.device);
-    line += facts.busy_machine ? ", a busy machine" : "";
-    return line + (facts.complete ? "" : " (partial run)");
+    return line;
 }
 
 /// Rows with self time, the longest first.
