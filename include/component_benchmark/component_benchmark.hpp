@@ -12,6 +12,7 @@
 #    include <component_benchmark/hook/forward.hpp>
 #    include <component_benchmark/pipeline/pipeline.hpp>
 #    include <component_benchmark/pipeline/schedule.hpp>
+#    include <component_benchmark/profile/cold_latency.hpp>
 #    include <component_benchmark/profile/in_context.hpp>
 #    include <component_benchmark/profile/latency.hpp>
 #    include <component_benchmark/profile/model_size.hpp>

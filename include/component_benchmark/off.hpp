@@ -64,6 +64,8 @@ struct options {
     memory_mode memory = memory_mode::one_forward;
     when_busy busy = when_busy::wait;
     peak_overrides peaks = {};
+    double time_budget_s = 0.0;
+    off::anything clock{};
     off::anything resume{};
 };
 

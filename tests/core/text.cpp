@@ -119,3 +119,9 @@ TEST_CASE("a text is broken between words, and a word that is too long is cut") 
     CHECK(text::wrapped("a b  c", 3) == std::vector<std::string>{"a b", "c"});
     CHECK(text::wrapped("a_word_that_is_long", 7) == std::vector<std::string>{"a_w\u2026ong"});
 }
+
+TEST_CASE("the shortest text of a number is the number", "[text]") {
+    CHECK(text::shortest(1.0) == "1");
+    CHECK(text::shortest(0.5) == "0.5");
+    CHECK(text::shortest(-1e300) == "-1e+300");
+}

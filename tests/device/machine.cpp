@@ -1,36 +1,17 @@
 // What the operating system says, from files that a test writes.
 #include "support/catch2.hpp"
-#include "support/temporary_folder.hpp"
+#include "support/fake_system.hpp"
 #include <component_benchmark/device/machine.hpp>
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <string>
 
 namespace machine = component_benchmark::machine;
+using component_benchmark::test::fake_system;
 
 namespace {
 
 constexpr std::int64_t kibibyte = 1024;
 constexpr std::int64_t mebibyte = 1024 * kibibyte;
-
-/// A system with the files that a test gives it.
-struct fake_system {
-    component_benchmark::test::temporary_folder folder;
-
-    void file(std::string const& path, std::string const& text) const {
-        auto const whole = folder / path;
-        std::filesystem::create_directories(std::filesystem::path{whole}.parent_path());
-        std::ofstream{whole} << text;
-    }
-    void cache(int cpu, int level, std::string const& size, std::string const& shared) const {
-        auto const where = "sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cache/index" +
-                           std::to_string(level) + "/";
-        file(where + "size", size + "\n");
-        file(where + "shared_cpu_list", shared + "\n");
-    }
-};
 
 }  // namespace
 
@@ -89,4 +70,11 @@ TEST_CASE("memory to spare is what the system has and the control group allows",
         system.file("sys/fs/cgroup/memory/job/memory.stat", "cache 1\ntotal_inactive_file 2500\n");
         CHECK(spare() == 500);
     }
+}
+
+TEST_CASE("a core's clock is read, or not known", "[machine]") {
+    fake_system const system;
+    CHECK(machine::clock_mhz(3, system.folder.path()) == 0.0);
+    system.file("sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq", "3400000\n");
+    CHECK(machine::clock_mhz(3, system.folder.path()) == 3400.0);
 }

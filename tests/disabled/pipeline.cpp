@@ -20,7 +20,9 @@ double latency_of(model const& net, double input, std::string const& where, doub
     // begin profile
     auto pipeline = cb::pipeline{
         cb::preprocessors{},
-        cb::profilers{cb::model_size{}, cb::latency{.warmup = 1, .samples = 5, .budget_s = 0.5}},
+        cb::profilers{cb::model_size{},
+                      cb::latency{.warmup = 1, .samples = 5, .target_pct = 2, .budget_s = 0.5},
+                      cb::cold_latency{.samples = 9}, cb::in_context{.steps = 2}},
         cb::sinks{cb::table{.width = 80}, cb::json{"report.json"}, cb::json{where},
                   cb::journal{"run.journal"}, cb::journal{.path = where, .sync = true}},
         cb::options{
@@ -30,6 +32,7 @@ double latency_of(model const& net, double input, std::string const& where, doub
             .copy_arguments = true,
             .busy = cb::when_busy::refuse,
             .peaks = {.tflops = {{"bf16", 989.4}, {where, fallback}}, .bandwidth_gbps = 3350},
+            .time_budget_s = 60,
             .resume = cb::read_journal(where)}};
     pipeline.check();
     auto const report = pipeline.run(cb::provide(net, input).loss([](double out) { return out; }));

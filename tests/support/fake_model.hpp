@@ -32,6 +32,8 @@ struct replay {
     std::vector<std::int64_t> forwards{};  ///< if given, one after the other
     std::size_t next = 0;
     void (*during_forward)() = nullptr;
+    std::vector<std::int64_t> backwards{};  ///< as `forwards`
+    std::size_t next_backward = 0;
 
     void prepare() {
         now += 1'000'000;  // must never be part of a number
@@ -45,10 +47,12 @@ struct replay {
     }
     [[nodiscard]] bool prepare_backward() {
         now += 1'000'000;
-        return backward_ns > 0;
+        return backward_ns > 0 || !backwards.empty();
     }
     [[nodiscard]] std::string why_no_backward() const { return "no output requires a gradient"; }
-    void backward() { now += backward_ns; }
+    void backward() {
+        now += backwards.empty() ? backward_ns : backwards[next_backward++ % backwards.size()];
+    }
     void release() {}
 };
 

@@ -55,7 +55,8 @@ public:
             saved.restore_value();
         }
         call_.context->training.put_back();
-        at::autocast::clear_cache();  // or only the first repetition casts the weights
+        if (!keeps_casts_)
+            at::autocast::clear_cache();  // or only the first repetition casts the weights
         call_.context->generators->put_back();
         for (auto const& [buffer, value] : call_.context->buffers)
             if (!same_bytes(buffer, value))  // one with overlapping memory cannot be written
@@ -66,9 +67,26 @@ public:
             for (auto const& leaf : state->leaves())
                 declared_.push_back(leaf);
         }
-        if (stored_ == nullptr || call_.edits_arguments || call_.stored->writes_arguments())
+        if (stored_ == nullptr || needs_copies() || call_.stored->writes_arguments())
             make_arguments();
     }
+
+    /// Whether autocast may cast weights in this call.
+    [[nodiscard]] bool is_under_autocast() const {
+        for (auto const device : at::autocast::_AUTOCAST_SUPPORTED_DEVICES)
+            if (at::autocast::is_autocast_enabled(device))
+                return true;
+        return false;
+    }
+
+    /// Whether a repetition finds the weights that another one has cast.
+    void keep_casts(bool kept) {
+        keeps_casts_ = kept;
+        at::autocast::clear_cache();
+    }
+
+    /// From now on each repetition gets copies of its arguments that no other one has used.
+    void copy_arguments_each_time() noexcept { copies_each_time_ = true; }
 
     void forward() { stored_->run(); }
 
@@ -139,6 +157,10 @@ public:
     [[nodiscard]] std::vector<at::Tensor> const& gradients() const noexcept { return results_; }
 
 private:
+    [[nodiscard]] bool needs_copies() const noexcept {
+        return call_.edits_arguments || copies_each_time_;
+    }
+
     void make_arguments() {
         stored_ = call_.stored->copy();
         leaves_.clear();
@@ -148,7 +170,7 @@ private:
             arguments.replace(argument, [&](at::Tensor const& kept) {
                 if (kept.requires_grad())
                     leaves_.push_back(kept);
-                return call_.edits_arguments ? editable(kept, copies) : kept;
+                return needs_copies() ? editable(kept, copies) : kept;
             });
         });
     }
@@ -185,6 +207,8 @@ private:
     std::vector<at::Tensor> targets_;
     std::vector<at::Tensor> results_;
     std::string why_no_backward_;
+    bool copies_each_time_ = false;
+    bool keeps_casts_ = false;
 };
 
 using replay = basic_replay<model_state>;

@@ -44,6 +44,12 @@ inline constexpr std::string_view not_known_for = "not known for ";
 /// How the remark on a utilization over 100 % begins.
 inline constexpr std::string_view over_the_peak = "over the peak";
 
+/// How the remark on a median begins that is not known as well as was asked.
+inline constexpr std::string_view not_within = "not within ";
+
+/// Why there is no time where the clock showed none.
+inline constexpr std::string_view clock_stood_still = "the clock did not move on while it ran";
+
 /// Remarks on a component that is measured.
 inline constexpr std::string_view writes_now_and_then =
     "its parameters changed while it was measured, and not in its first run: it has state that is "

@@ -9,6 +9,8 @@
 
 namespace component_benchmark {
 
+class time_budget;
+
 struct environment {
     std::string libtorch;
     std::string device;
@@ -17,6 +19,9 @@ struct environment {
     std::vector<std::string> warnings;
     std::string device_kind = "cpu";  ///< "cuda" of a device "cuda:0"
     step_times step = {};             ///< one of the program's own, if it gave any
+    /// Of the run, given by the pipeline; a profiler that repeats its work joins it in `begin` and
+    /// asks it for a turn in each component. Null: take as long as you need.
+    time_budget* budget = nullptr;
 };
 
 }  // namespace component_benchmark

@@ -2,6 +2,7 @@
 // Its twin for programs that are built off is in off.hpp.
 #pragma once
 
+#include <component_benchmark/core/clock.hpp>
 #include <component_benchmark/core/filter.hpp>
 #include <component_benchmark/core/peak_overrides.hpp>
 
@@ -43,6 +44,11 @@ struct options {
 
     /// What the device can do at best, where you know it better than the library.
     peak_overrides peaks = {};
+
+    /// What a whole run may take, in seconds, shared out among the components; 0 or infinity: as
+    /// long as it needs. When it is spent, each component is still run a few times.
+    double time_budget_s = 0.0;
+    clock_function clock = &steady_nanoseconds;  ///< of `time_budget_s`
 
     /// A run that did not come to its end, by `read_journal` of component_benchmark/resume.hpp:
     /// what it has measured is taken over, when the model and what is asked for are the same.

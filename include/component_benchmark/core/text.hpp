@@ -138,6 +138,12 @@ namespace detail {
     return grouped(print(std::chars_format::fixed, decimals > 0 ? decimals : 0));
 }
 
+/// With the digits that it needs: "1", "0.5".
+[[nodiscard]] inline std::string shortest(double value) {
+    char buffer[64];
+    return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
+}
+
 /// Every digit, or four and a letter where that is too long to read: "1,234,567", "12.35 G".
 [[nodiscard]] inline std::string whole(std::int64_t value) {
     constexpr char const* suffixes[] = {" G", " T", " P", " E"};

@@ -71,6 +71,12 @@ struct utilization_percent {
     static constexpr auto direction = better::higher;
 };
 
+/// A unit whose metrics are details: in the JSON, but in no table.
+template<class Unit>
+struct detailed : Unit {
+    static constexpr bool is_detail = true;
+};
+
 /// A metric in words.
 struct words {
     using value_type = std::string;

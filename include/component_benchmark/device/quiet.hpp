@@ -1,6 +1,8 @@
 // DEVICE: measuring in a program that trains, unseen by it
 #pragma once
 
+#include <component_benchmark/device/noise.hpp>
+
 #include <ATen/record_function.h>
 #include <c10/core/DispatchKeySet.h>
 #include <c10/core/InferenceMode.h>
@@ -8,7 +10,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <sys/resource.h>
 
 namespace component_benchmark::detail {
 
@@ -19,12 +20,6 @@ class quiet {
     c10::InferenceMode no_gradients_;
     at::DisableRecordFunctionGuard unseen_;
 };
-
-/// How often the system took a core away from one of this process's threads.
-[[nodiscard]] inline long interruptions() noexcept {
-    ::rusage used{};
-    return ::getrusage(RUSAGE_SELF, &used) == 0 ? used.ru_nivcsw : 0;
-}
 
 struct fastest_run {
     double seconds = 0.0;

@@ -30,14 +30,42 @@ struct model_size {
 struct latency {
     static constexpr char const* name = "latency";
     int warmup = 2;
-    int samples = 50;
+    int most_warmup = 30;
+    int samples = 500;
+    double target_pct = 1;
     double budget_s = 1.0;
     bool backward = true;
     off::anything clock{};
+    off::anything noise{};
+    off::anything budget_of_run{};
     struct result {
         off::metric<double> latency_ms, latency_bwd_ms, latency_fwd_bwd_ms, total_ms, self_ms,
             latency_spread_pct;
         off::metric<std::int64_t> samples;
+        off::metric<double> latency_ci_pct, latency_mean_ms, latency_min_ms, latency_p5_ms,
+            latency_p95_ms;
+        off::metric<std::int64_t> warmup_runs;
+        off::metric<double> warmup_ms, first_run_ms;
+        off::nothing by_call;
+    };
+};
+
+struct cold_latency {
+    static constexpr char const* name = "cold_latency";
+    int warmup = 1;
+    int samples = 50;
+    double target_pct = 1;
+    double budget_s = 2.0;
+    bool backward = true;
+    std::int64_t cache_bytes = 0;
+    std::int64_t most_bytes = std::int64_t{256} << 20;
+    off::anything clock{};
+    off::anything noise{};
+    off::anything budget_of_run{};
+    bool is_cpu = true;
+    struct result {
+        off::metric<double> latency_cold_ms, latency_cold_bwd_ms, latency_cold_ci_pct;
+        off::metric<std::int64_t> samples_cold;
         off::nothing by_call;
     };
 };

@@ -7,11 +7,13 @@
 #include <component_benchmark/core/interruption.hpp>
 #include <component_benchmark/core/lists.hpp>
 #include <component_benchmark/core/run_notes.hpp>
+#include <component_benchmark/core/time_budget.hpp>
 #include <component_benchmark/pipeline/checks.hpp>
 #include <component_benchmark/pipeline/finished_rows.hpp>
 #include <component_benchmark/pipeline/progress.hpp>
 #include <component_benchmark/pipeline/resume.hpp>
 #include <component_benchmark/pipeline/run_facts.hpp>
+#include <component_benchmark/pipeline/surroundings.hpp>
 #include <component_benchmark/pipeline/told_sinks.hpp>
 #include <component_benchmark/pipeline/unreached.hpp>
 #include <component_benchmark/result/assemble.hpp>
@@ -71,6 +73,7 @@ public:
         filters::check(options_.include, "include");
         filters::check(options_.exclude, "exclude");
         peaks::check(options_.peaks);
+        check_seconds(options_.time_budget_s, "options.time_budget_s");
         static_cast<void>(peaks::from_environment());  // throws where it is nonsense
         auto const check_one = [](auto& plugin) {
             if constexpr (requirement::checks_early<std::remove_reference_t<decltype(plugin)>>)
@@ -91,12 +94,15 @@ public:
                       "`pipeline.run(cb::provide(model, arguments...))`");
         check();
         interruption_guard const interruption;
+        detail::surroundings<> const outside;
+        time_budget budget{options_.time_budget_s, options_.clock};
         auto const captured = provider.capture(options_);
         document found;
         (add_columns(found, columns_of<Profiler>()), ...);
-        auto const around = captured->environment();
+        auto around = captured->environment();
         found.facts = detail::facts_of_run(around, options_);
         detail::name_preprocessors(found.facts, preprocessors_);
+        around.budget = &budget;
         begin(around);
         found.nodes = captured->nodes();
         found.calls = captured->calls();
@@ -107,7 +113,8 @@ public:
             if constexpr (requirement::looks_at<decltype(profiler), decltype(*captured)>)
                 profiler.look_at(*captured);
         });
-        auto const seen = measure(found, *captured, sinks);
+        auto const seen = measure(found, *captured, sinks, budget);
+        outside.tell(found.facts);
         detail::take_notes(found.facts, notes());
         found.facts.complete = !interrupted();
         detail::take_facts(found, captured->nodes(), troubles_);
@@ -166,7 +173,7 @@ private:
     /// The rows that the run came to.
     template<class Captured>
     std::vector<bool> measure(document& found, Captured& captured,
-                              detail::told_sinks<Sink...>& sinks) {
+                              detail::told_sinks<Sink...>& sinks, time_budget& budget) {
         troubles_ = {};
         std::vector<bool> seen;
         for (auto const& row : found.nodes)
@@ -178,6 +185,7 @@ private:
         detail::progress line;
         detail::finished_rows finished{found, nodes, troubles_, sinks, line};
         auto const all = detail::count_handed_out(found.nodes) - known;
+        budget.expect(all);
         std::size_t number = 0;
         captured.for_each([&](std::size_t row, auto& one) {
             if (interrupted() || found.nodes[row].resumed)
@@ -185,6 +193,7 @@ private:
             finished.look_back();
             line.show(++number, all, one.path().empty() ? one.type() : one.path());
             seen[row] = true;
+            budget.next_component();
             visit(found, row, one);
             finished.add(row);
         });

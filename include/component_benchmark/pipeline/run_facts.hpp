@@ -5,6 +5,7 @@
 #include <component_benchmark/core/filter.hpp>
 #include <component_benchmark/core/options.hpp>
 #include <component_benchmark/core/run_notes.hpp>
+#include <component_benchmark/core/text.hpp>
 #include <component_benchmark/result/document.hpp>
 #include <component_benchmark/version.hpp>
 
@@ -70,6 +71,8 @@ template<class Options>
                      {"copy_arguments", wishes.copy_arguments ? "true" : "false"}};
     if (wishes.memory == memory_mode::level_by_level)
         facts.options.emplace_back("memory", "level by level");
+    if (wishes.time_budget_s > 0.0)
+        facts.options.emplace_back("time_budget_s", text::shortest(wishes.time_budget_s));
     if (!wishes.include.empty())
         facts.options.emplace_back("include", filters::text_of(wishes.include));
     if (!wishes.exclude.empty())

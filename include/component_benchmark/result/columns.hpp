@@ -109,6 +109,9 @@ template<class Profiler>
         one.rule = metric_type::rule;
         one.integer = std::is_integral_v<typename unit::value_type>;
         one.profiler = Profiler::name;
+        one.detail = requires {
+            unit::is_detail;
+        };
         made.push_back(std::move(one));
     });
     return made;

@@ -53,6 +53,7 @@ struct column {
     std::string profiler;     ///< who measured it
     std::vector<cell> cells;  ///< one a node
     std::vector<cell> calls;  ///< one a call, or empty when it is not measured by call
+    bool detail = false;      ///< shown in no table
 };
 
 /// Raw samples of one metric for one call.
@@ -61,6 +62,9 @@ struct sample_set {
     std::size_t call = 0;
     std::vector<double> values;
 };
+
+/// One thing about the machine.
+using machine_fact = std::variant<std::int64_t, double, std::string>;
 
 /// What the report says of the run as a whole.
 struct run_facts {
@@ -84,6 +88,17 @@ struct run_facts {
     std::vector<std::pair<std::string, std::string>> conventions = {};
     device_peaks peaks = {};
     step_times step = {};  ///< `step.steps` is 0 when the program gave none
+    /// The machine, when the run began and ended, e.g. {"load_end", 1.02}.
+    std::vector<std::pair<std::string, machine_fact>> environment = {};
+    bool busy_machine = false;                   ///< other programs used it, too
+    std::vector<std::string> disturbances = {};  ///< by the machine, as sentences
+
+    /// What is to be known of the program and of the machine.
+    [[nodiscard]] std::vector<std::string> all_warnings() const {
+        auto all = warnings;
+        all.insert(all.end(), disturbances.begin(), disturbances.end());
+        return all;
+    }
 };
 
 /// The whole report: facts of the run, the tree in pre-order, its calls, and a column a metric.

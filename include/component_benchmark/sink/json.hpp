@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <variant>
 
 namespace component_benchmark {
 
@@ -67,8 +68,10 @@ void write_meta(json_writer& out, Facts const& facts) {
     out.key("device").begin_object().entry("name", facts.device).entry("kind", facts.device_kind);
     write_peaks(out, facts.peaks);
     out.end();
-    out.key("environment").begin_object().entry("threads", facts.threads).end();
-    out.key("options").begin_object();
+    out.key("environment").begin_object().entry("threads", facts.threads);
+    for (auto const& [name, value] : facts.environment)
+        std::visit([&, &key = name](auto const& one) { out.entry(key, one); }, value);
+    out.end().key("options").begin_object();
     for (auto const& [name, value] : facts.options)
         out.entry(name, value);
     out.end().list("preprocessors", facts.preprocessors);
@@ -85,7 +88,7 @@ void write_meta(json_writer& out, Facts const& facts) {
         .list("not_compared", facts.unchanged.not_compared)
         .list("changed", facts.unchanged.changed)
         .end();
-    out.list("warnings", facts.warnings).end();
+    out.list("warnings", facts.all_warnings()).end();
 }
 
 void write_columns(json_writer& out, a_document auto const& report) {
@@ -100,6 +103,7 @@ void write_columns(json_writer& out, a_document auto const& report) {
             .entry("aggregate", name_of(column.rule))
             .entry("integer", column.integer)
             .entry("profiler", column.profiler)
+            .entry("detail", column.detail)
             .end();
     out.end();
 }

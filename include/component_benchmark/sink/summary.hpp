@@ -46,6 +46,9 @@ namespace detail {
     auto line = (facts.model.empty() ? "model" : text::printable(facts.model)) + ": " +
                 text::plural(components, "component") +
                 (resumed == 0 ? "" : " (" + text::whole(resumed) + " resumed)");
+    // ahead of what may be cut
+    line += facts.complete ? "" : " (partial run)";
+    line += facts.busy_machine ? " on a busy machine" : "";
     auto const add_time = [&](char const* words, char const* id, char const* unit) {
         if (auto const* time = value_in(report.find(id), 0); time != nullptr)
             line.append(words).append(mark_of(*time)) += text::number(time->number()) + unit;
@@ -56,7 +59,7 @@ namespace detail {
         line += ", " + text::plural(static_cast<std::size_t>(facts.threads), "thread");
     if (!facts.device.empty())
         line += " on " + text::printable(facts.device);
-    return line + (facts.complete ? "" : " (partial run)");
+    return line;
 }
 
 /// "step 12.3 ms, 41,600 examples/s: forward 33.1 %, backward 40.2 %, ..., unattributed 0.1 %", or

@@ -69,6 +69,25 @@ namespace detail {
     return "partial: the run was interrupted" + rest;
 }
 
+/// Medians that are not known as well as was asked; the first says why.
+[[nodiscard]] std::string uncertain_note(a_document auto const& report) {
+    std::size_t rows = 0;
+    std::string first;
+    for (std::size_t row = 0; row < report.nodes.size(); ++row)
+        for (auto const* id : {"latency_ms", "latency_bwd_ms", "latency_fwd_bwd_ms"}) {
+            auto const* value = value_in(report.find(id), row);
+            if (value == nullptr || !value->why.starts_with(not_within))
+                continue;
+            if (rows++ == 0)
+                first =
+                    shown_path(report.nodes[row]) + ", " + id + " " + text::printable(value->why);
+            break;
+        }
+    return rows == 0 ? std::string{}
+                     : "medians less certain than asked for in " + text::plural(rows, "row") +
+                           ", first " + first;
+}
+
 /// What has to be known to read the table, each a sentence of its own.
 [[nodiscard]] std::vector<std::string> notes_of(a_document auto const& report,
                                                 a_table auto const& table, std::size_t shown) {
@@ -88,7 +107,8 @@ namespace detail {
                 why.find(no_formula_for) != std::string::npos ||
                 why.find(not_known_for) != std::string::npos)
                 notes.push_back(std::string{id} + ": " + text::printable(why));
-    auto const& warnings = report.facts.warnings;
+    notes.push_back(uncertain_note(report));
+    auto const warnings = report.facts.all_warnings();
     for (std::size_t i = 0; i < (std::min)(warnings.size(), most_warnings); ++i)
         notes.push_back("warning: " + text::printable(warnings[i]));
     if (warnings.size() > most_warnings)

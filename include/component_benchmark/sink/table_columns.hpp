@@ -144,7 +144,8 @@ void add_shapes(a_document auto const& report, a_table auto& table) {
     for (auto const id : first)
         add_numbers(report, report.find(id), table);
     for (auto const& column : report.columns)  // a user's own, without further code
-        if (!among(first, column.id) && !among(shown, column.id) && !among(last, column.id))
+        if (!column.detail && !among(first, column.id) && !among(shown, column.id) &&
+            !among(last, column.id))
             add_numbers(report, &column, table);
     table.important = table.columns.size();
     add_shapes(report, table);

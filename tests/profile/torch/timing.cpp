@@ -1,0 +1,116 @@
+// What a latency pass runs with: no observer, fresh arguments where asked for, casts said.
+#include "support/catch2.hpp"
+#include <component_benchmark/component_benchmark.hpp>
+
+#include <ATen/autocast_mode.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace cb = component_benchmark;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+bool timing = false;  // a profiler of times is at work
+std::vector<bool> observed;
+std::set<void const*> arguments;
+
+/// Tells what it sees of a run.
+struct watching : torch::nn::Module {
+    torch::nn::Linear linear{torch::nn::LinearOptions{256, 256}};
+    watching() { register_module("linear", linear); }
+    at::Tensor forward(at::Tensor const& x) {
+        CB_FORWARD(x);
+        if (timing) {
+            observed.push_back(at::hasCallbacks());
+            arguments.insert(x.const_data_ptr());
+        }
+        return torch::relu(linear(x));
+    }
+};
+
+/// Stand before and behind what is watched.
+struct begin_timing {
+    static constexpr char const* name = "begin_timing";
+    struct result {
+        BOOST_HANA_DEFINE_STRUCT(result, (cb::metric<cb::count>, begins));
+    };
+    template<class Component>
+    result profile(Component&) const {
+        timing = true;
+        return {};
+    }
+};
+struct end_timing {
+    static constexpr char const* name = "end_timing";
+    struct result {
+        BOOST_HANA_DEFINE_STRUCT(result, (cb::metric<cb::count>, ends));
+    };
+    template<class Component>
+    result profile(Component&) const {
+        timing = false;
+        return {};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("one metric a pass: nothing observes operators while times are taken", "[timing]") {
+    observed.clear();
+    watching model;
+    cb::pipeline pipeline{cb::preprocessors{},
+                          cb::profilers{cb::flops{}, begin_timing{}, cb::latency{.samples = 10},
+                                        cb::cold_latency{.samples = 3, .cache_bytes = 4096},
+                                        end_timing{}, cb::bandwidth{}},
+                          cb::sinks{}};
+    auto const report = pipeline.run(cb::provide(model, torch::rand({8, 256})));
+    CHECK(report[""].get<cb::flops>().flops_fwd.value() > 0);  // there was an observer
+    CHECK(report[""].get<cb::bandwidth>().traffic_mb.has_value());
+    CHECK(observed.size() >= 14);
+    CHECK(std::none_of(observed.begin(), observed.end(), [](bool is) { return is; }));
+}
+
+TEST_CASE("cold repetitions have arguments that are not those of the capture", "[timing]") {
+    watching model;
+    auto input = torch::rand({8, 256}).requires_grad_();
+    auto const run = [&](auto profiler) {
+        arguments.clear();
+        cb::pipeline pipeline{cb::preprocessors{},
+                              cb::profilers{begin_timing{}, profiler, end_timing{}}, cb::sinks{}};
+        return pipeline.run(cb::provide(model, input));
+    };
+    auto const cold = run(cb::cold_latency{.samples = 6, .cache_bytes = 4096});
+    CHECK(arguments.count(input.const_data_ptr()) == 0);
+    CHECK_FALSE(arguments.empty());
+    auto const found = cold[""].template get<cb::cold_latency>();
+    CHECK(found.latency_cold_ms.value() > 0.0);
+    CHECK(found.latency_cold_bwd_ms.value() > 0.0);
+    static_cast<void>(run(cb::latency{.samples = 2}));
+    CHECK(arguments == std::set<void const*>{input.const_data_ptr()});
+    CHECK_FALSE(input.grad().defined());
+}
+
+TEST_CASE("what casts of weights cost under autocast is measured", "[timing]") {
+    watching model;
+    auto const input = torch::rand({1, 256});
+    // Casting 65,536 weights takes longer than multiplying them by one row.
+    auto const remarks = [&](bool on) {
+        at::autocast::set_autocast_enabled(at::kCPU, on);
+        at::autocast::increment_nesting();
+        cb::pipeline pipeline{cb::preprocessors{},
+                              cb::profilers{cb::latency{.samples = 30, .backward = false}},
+                              cb::sinks{}};
+        auto const report = pipeline.run(cb::provide(model, input));
+        at::autocast::set_autocast_enabled(at::kCPU, false);
+        if (at::autocast::decrement_nesting() == 0)
+            at::autocast::clear_cache();
+        return report["linear"].template get<cb::latency>().latency_ms.why();
+    };
+    CHECK_THAT(remarks(true), ContainsSubstring("casts weights for autocast"));
+    CHECK_THAT(remarks(false), !ContainsSubstring("casts weights for autocast"));
+}
