@@ -141,11 +141,10 @@ TEST_CASE("a report says what of it an earlier run has measured", "[resume]") {
     auto const path = folder / "run.journal";
     auto const first = plain(path).run(counted_model{}.provider).document();
     CHECK_THAT(cb::to_json(first), !ContainsSubstring("resume"));
-    CHECK_THAT(cb::to_summary(first), ContainsSubstring("Fake: 6 components, forward"));
+    CHECK_THAT(cb::to_summary(first), !ContainsSubstring("resumed"));
     cut(path, 2);
     auto const report = plain(path, from(path)).run(counted_model{}.provider).document();
-    CHECK_THAT(cb::to_summary(report),
-               ContainsSubstring("Fake: 6 components (2 resumed), forward"));
+    CHECK_THAT(cb::to_summary(report), ContainsSubstring("Fake: 6 components (2 resumed)"));
     CHECK_THAT(cb::to_json(report), ContainsSubstring("\"resumed\": [1, 1, 0, 0, 0, 0]"));
     CHECK_THAT(cb::to_json(report), ContainsSubstring("\"resume\": \"2 of 6 components from "));
 }
@@ -393,6 +392,13 @@ struct follower {
 
 }  // namespace
 
+namespace {
+
+std::string const begun =
+    "begin 6 nodes, 6 calls, " + std::to_string(cb::columns_of<cb::latency>().size()) + " columns";
+
+}  // namespace
+
 TEST_CASE("a provider that can leave rows out is told which are known", "[resume]") {
     cb::test::temporary_folder const folder;
     auto const path = folder / "run.journal";
@@ -427,8 +433,8 @@ TEST_CASE("a sink may follow a run component by component", "[resume]") {
     model.provider.captured.fail(2, "out of memory");
     cb::pipeline pipeline{cb::preprocessors{}, cb::profilers{fast()}, cb::sinks{follower{&log}}};
     CHECK(pipeline.run(model.provider).failures().empty());
-    CHECK(log == list{"begin 6 nodes, 6 calls, 7 columns", ": 10. ok", "a: 3.0 ok", "b: 0.0 failed",
-                      "list: 0.0 not_called", "list.c: 2.0 ok", "list.d: 1.5 ok", "written"});
+    CHECK(log == list{begun, ": 10. ok", "a: 3.0 ok", "b: 0.0 failed", "list: 0.0 not_called",
+                      "list.c: 2.0 ok", "list.d: 1.5 ok", "written"});
 }
 
 TEST_CASE("a sink that fails on the way is told of no further component, and the run goes on",
@@ -442,14 +448,14 @@ TEST_CASE("a sink that fails on the way is told of no further component, and the
         other.clear();
         auto const report = pipeline.run(counted_model{}.provider);
         CHECK(report.failures() == list{"the sink 'follower' failed: the pipe is closed"});
-        CHECK(log == list{"begin 6 nodes, 6 calls, 7 columns", ": 10. ok", "a: 3.0 ok", "written"});
+        CHECK(log == list{begun, ": 10. ok", "a: 3.0 ok", "written"});
         CHECK(other.size() == 8);
     }
     log.clear();
     cb::pipeline second{cb::preprocessors{}, cb::profilers{fast()}, cb::sinks{follower{&log, 98}}};
     CHECK(second.run(counted_model{}.provider).failures() ==
           list{"the sink 'follower' failed: cannot begin"});
-    CHECK(log == list{"begin 6 nodes, 6 calls, 7 columns", "written"});
+    CHECK(log == list{begun, "written"});
 }
 
 TEST_CASE("a full disk is a sentence, not the end of a run", "[resume]") {

@@ -22,8 +22,10 @@ public:
     time_budget() = default;
 
     /// Begins now. 0 seconds, or infinitely many, are without end.
-    time_budget(double seconds, clock_function clock)
-        : seconds_{seconds > 0.0 ? seconds : unlimited}, clock_{clock}, begin_{clock()} {}
+    time_budget(double seconds, clock_function clock) : clock_{clock}, begin_{clock()} {
+        if (seconds > 0.0)
+            seconds_ = seconds;
+    }
 
     static constexpr double unlimited = std::numeric_limits<double>::infinity();
 
