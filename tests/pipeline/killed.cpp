@@ -121,6 +121,14 @@ nlohmann::json comparable(std::string const& path) {
     for (auto* table : {&report["nodes"], &report["calls"]})
         for (auto entry = table->begin(); entry != table->end();)  // how busy the machine was
             entry = entry.key().ends_with(":why") ? table->erase(entry) : std::next(entry);
+    for (auto const* table : {"nodes", "calls"})  // strings may be in another order
+        for (auto const* key :
+             {"name", "type", "status", "reason", "in_shapes", "out_shapes", "dtypes"})
+            if (report[table].contains(key))
+                for (auto& entry : report[table][key])
+                    if (!entry.is_null())
+                        entry = report["strings"].at(entry.get<std::size_t>());
+    report.erase("strings");
     report.erase("samples");  // in another order
     return report;
 }
