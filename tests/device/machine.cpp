@@ -1,6 +1,7 @@
 // What the operating system says, from files that a test writes.
 #include "support/catch2.hpp"
 #include "support/fake_system.hpp"
+#include <component_benchmark/core/memory_to_spare.hpp>
 #include <component_benchmark/device/machine.hpp>
 
 #include <cstdint>

@@ -82,8 +82,9 @@ struct basic_captured_call {
     bool has_gradients = false;                       ///< the loss was given
     std::vector<at::Tensor> gradients;  ///< of the outputs, undefined where the loss needs none
 
-    call_span span;           ///< of a forward whose calls are timed
-    std::string state_sizes;  ///< of the declared state in the module and below
+    call_span span;                 ///< of a forward whose calls are timed
+    std::string state_sizes;        ///< of the declared state in the module and below
+    std::int64_t result_bytes = 0;  ///< of outputs with memory of their own, where that is known
     std::string in_shapes;
     std::string out_shapes;
     std::string dtypes;

@@ -4,7 +4,9 @@
 #include <component_benchmark/capture/call_table.hpp>
 #include <component_benchmark/capture/component.hpp>
 #include <component_benchmark/capture/context_times.hpp>
+#include <component_benchmark/capture/device_probe.hpp>
 #include <component_benchmark/capture/forward_recorder.hpp>
+#include <component_benchmark/capture/memory_guard.hpp>
 #include <component_benchmark/capture/model_state.hpp>
 #include <component_benchmark/capture/only_run.hpp>
 #include <component_benchmark/capture/rehearsal.hpp>
@@ -160,10 +162,15 @@ private:
     template<class Visit>
     void measure(std::size_t row, std::string why, rehearsal_type& rehearse, Visit& visit) {
         auto one = make_component(row);
+        if (why.empty())
+            why = lost_.empty() ? memory_.check(one) : lost_;
         auto found = why.empty() ? rehearse.run(row, one) : rehearsed{.failure = std::move(why)};
-        if (!found.failure.empty())
+        if (!found.failure.empty()) {
+            if (lost_.empty() && !device_probe(device_of(tree_.parameters(0))))
+                lost_ = "device lost: " + found.failure;
+            memory_.give_back();
             give_up(row, one, status::failed, std::move(found.failure));
-        else if (!one.calls().empty())
+        } else if (!one.calls().empty())
             tree_.nodes()[row].state = status::ok;
         if (auto& reason = tree_.nodes()[row].reason; reason.empty())
             reason = std::move(found.remark);
@@ -282,6 +289,8 @@ private:
     std::vector<bool> skipped_;
     bool sees_libtorch_;
     step_times step_;
+    memory_guard<component> memory_;
+    std::string lost_;  // why nothing can be run any more, or empty
     basic_context_times<call_table> context_;
 };
 

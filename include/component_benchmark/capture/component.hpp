@@ -39,7 +39,7 @@ public:
     void put_back_before_each(std::vector<at::Tensor> written) { written_ = std::move(written); }
 
     /// A repetition of its backward would do harm that cannot be undone.
-    void refuse_backward(std::string_view why) noexcept { refused_ = why; }
+    void refuse_backward(std::string_view why) { refused_ = why; }
 
     [[nodiscard]] captured_call& captured() const noexcept { return *call_; }
 
@@ -47,7 +47,7 @@ private:
     captured_call* call_;
     std::vector<at::Tensor> parameters_;
     std::vector<at::Tensor> written_;
-    std::string_view refused_;
+    std::string refused_;
     std::vector<std::size_t> members_;
 };
 

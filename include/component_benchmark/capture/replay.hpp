@@ -18,6 +18,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace component_benchmark::capture {
@@ -34,8 +35,8 @@ public:
     /// `written`: tensors that the call writes, its arguments and own buffers aside; every
     /// repetition finds them as they are now. `refused`: why there must be no backward, or empty.
     basic_replay(captured_call const& call, std::vector<at::Tensor> const& parameters,
-                 std::vector<at::Tensor> const& written = {}, std::string_view refused = {})
-        : call_{call}, refused_{refused}, thread_{call.context->thread} {
+                 std::vector<at::Tensor> const& written = {}, std::string refused = {})
+        : call_{call}, refused_{std::move(refused)}, thread_{call.context->thread} {
         // as they are now: a preprocessor may have been at work
         for (auto const& tensor : written)
             written_.push_back(saved_tensor::of(saved_tensor::parameter, {}, tensor));
@@ -196,7 +197,7 @@ private:
 
     captured_call const& call_;
     std::vector<saved_tensor> written_;
-    std::string_view refused_;
+    std::string refused_;
     thread_state_guard thread_;
     std::vector<at::Tensor> parameters_;
     std::vector<at::Tensor> declared_;  // leaves that require a gradient

@@ -36,12 +36,16 @@ void warn_of_calls(Tree const& tree, Session const& seen, std::vector<std::strin
                            "class from the root down to it");
 }
 
+[[nodiscard]] inline c10::Device device_of(std::vector<at::Tensor> const& parameters) {
+    return parameters.empty() ? c10::Device{c10::kCPU} : parameters.front().device();
+}
+
 /// The device is that of the first of the model's `parameters`.
 template<class Tensor>
 [[nodiscard]] environment environment_of(std::vector<Tensor> const& parameters,
                                          std::string gradients, std::vector<std::string> warnings,
                                          step_times const& step) {
-    auto const device = parameters.empty() ? c10::Device{c10::kCPU} : parameters.front().device();
+    auto const device = device_of(parameters);
     return {TORCH_VERSION,
             device.str(),
             at::get_num_threads(),

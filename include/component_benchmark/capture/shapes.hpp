@@ -79,10 +79,30 @@ template<class Context>
     return text + values;
 }
 
+/// Views of the inputs take no memory; of tensors that are not strided it is not known.
+template<class Context>
+[[nodiscard]] std::int64_t result_bytes_of(basic_captured_call<Context> const& call) {
+    std::int64_t sum = 0;
+    for (auto const& output : call.outputs) {
+        auto const is_view = std::any_of(call.inputs.begin(), call.inputs.end(), [&](auto& input) {
+            return output.shares_memory_with(input);
+        });
+        if (is_view || output.is_nested || !output.parts.empty() || !output.device.is_cpu())
+            continue;
+        std::int64_t bytes = static_cast<std::int64_t>(c10::elementSize(output.dtype));
+        for (std::size_t dimension = 0; dimension < output.sizes.size(); ++dimension)
+            if (output.strides[dimension] != 0)  // else all are one
+                bytes *= output.sizes[dimension];
+        sum += bytes;
+    }
+    return sum;
+}
+
 template<class Context>
 void describe(basic_captured_call<Context>& call, std::size_t number) {
     call.in_shapes = shapes_text(call.inputs);
     call.out_shapes = shapes_text(call.outputs);
+    call.result_bytes = result_bytes_of(call);
     auto const in = dtypes_text(call.inputs);
     auto const out = dtypes_text(call.outputs);
     call.dtypes = in.empty() && out.empty() ? "" : in + " -> " + out;

@@ -1,6 +1,7 @@
 // DEVICE -> profile: what the processor moves to and from memory at best, measured
 #pragma once
 
+#include <component_benchmark/core/memory_to_spare.hpp>
 #include <component_benchmark/core/text.hpp>
 #include <component_benchmark/device/cpu_compute.hpp>
 #include <component_benchmark/device/machine.hpp>

@@ -1,6 +1,7 @@
 // component -> PROFILE: wall time of a component alone that finds nothing in the caches
 #pragma once
 
+#include <component_benchmark/core/memory_to_spare.hpp>
 #include <component_benchmark/core/by_call.hpp>
 #include <component_benchmark/core/clock.hpp>
 #include <component_benchmark/core/environment.hpp>
