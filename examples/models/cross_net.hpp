@@ -2,6 +2,7 @@
 #pragma once
 
 #include "require.hpp"
+#include "require_vectors.hpp"
 #include <component_benchmark/hook/forward.hpp>
 
 #include <ATen/ops/empty.h>
@@ -38,9 +39,7 @@ public:
 
     torch::Tensor forward(torch::Tensor const& input) {
         CB_FORWARD(input);
-        require(input.dim() == 2 && input.size(1) == in_features_,
-                "LowRankCrossNet: expected an input of shape [batch, ", in_features_, "], given ",
-                input.sizes());
+        require_vectors(input, in_features_, "LowRankCrossNet: expected an input");
         auto const first = input.unsqueeze(2);
         auto crossed = first;
         for (std::size_t layer = 0; layer < bias_->size(); ++layer) {

@@ -6,6 +6,7 @@
 #include "keyed_jagged_tensor.hpp"
 #include "keyed_tensor.hpp"
 #include "require.hpp"
+#include "require_vectors.hpp"
 #include <component_benchmark/hook/forward.hpp>
 
 #include <torch/nn/modules/activation.h>
@@ -50,9 +51,7 @@ public:
 
     torch::Tensor forward(torch::Tensor const& features) {
         CB_FORWARD(features);
-        require(features.dim() == 2 && features.size(1) == in_features_,
-                "dense_arch: expected dense features of shape [batch, ", in_features_, "], given ",
-                features.sizes());
+        require_vectors(features, in_features_, "dense_arch: expected dense features");
         return model_->forward(features);
     }
 
@@ -72,9 +71,7 @@ public:
 
     torch::Tensor forward(torch::Tensor const& features) {
         CB_FORWARD(features);
-        require(features.dim() == 2 && features.size(1) == in_features_,
-                "over_arch: expected features of shape [batch, ", in_features_, "], given ",
-                features.sizes());
+        require_vectors(features, in_features_, "over_arch: expected features");
         return model_->forward(features);
     }
 
@@ -90,7 +87,7 @@ public:
     SimpleDeepFMNNImpl(std::int64_t num_dense_features,
                        EmbeddingBagCollection embedding_bag_collection,
                        std::int64_t hidden_layer_size, std::int64_t deep_fm_dimension) {
-        auto const width = common_width(*embedding_bag_collection);
+        auto const width = common_width(*embedding_bag_collection, "SimpleDeepFMNN");
         auto const features = embedding_bag_collection->feature_keys();
         auto const count = static_cast<std::int64_t>(features.size());
         sparse_arch_ =
@@ -115,17 +112,6 @@ public:
     }
 
 private:
-    [[nodiscard]] static std::int64_t common_width(EmbeddingBagCollectionImpl const& collection) {
-        auto const& tables = collection.tables();
-        require(!tables.empty(), "SimpleDeepFMNN: expected at least one table, given none");
-        for (auto const& table : tables)
-            require(table.embedding_dim == tables.front().embedding_dim,
-                    "SimpleDeepFMNN: expected tables of one embedding_dim, given ",
-                    tables.front().embedding_dim, " in ", tables.front().name, " and ",
-                    table.embedding_dim, " in ", table.name);
-        return tables.front().embedding_dim;
-    }
-
     SparseArch sparse_arch_{nullptr};
     DenseArch dense_arch_{nullptr};
     FMInteractionArch inter_arch_{nullptr};

@@ -6,6 +6,7 @@
 #include "keyed_jagged_tensor.hpp"
 #include "mlp.hpp"
 #include "require.hpp"
+#include "require_vectors.hpp"
 #include <component_benchmark/hook/forward.hpp>
 
 #include <ATen/ops/cat.h>
@@ -51,9 +52,7 @@ public:
 
     torch::Tensor forward(torch::Tensor const& features) {
         CB_FORWARD(features);
-        require(features.dim() == 2 && features.size(1) == in_features_,
-                "dense_arch: expected dense features of shape [batch, ", in_features_, "], given ",
-                features.sizes());
+        require_vectors(features, in_features_, "dense_arch: expected dense features");
         return model_(features);
     }
 
@@ -81,9 +80,7 @@ public:
 
     torch::Tensor forward(torch::Tensor const& features) {
         CB_FORWARD(features);
-        require(features.dim() == 2 && features.size(1) == in_features_,
-                "over_arch: expected features of shape [batch, ", in_features_, "], given ",
-                features.sizes());
+        require_vectors(features, in_features_, "over_arch: expected features");
         return model_->forward(features);
     }
 
@@ -99,7 +96,7 @@ public:
     DLRMImpl(EmbeddingBagCollection embedding_bag_collection, std::int64_t dense_in_features,
              std::vector<std::int64_t> const& dense_arch_layer_sizes,
              std::vector<std::int64_t> const& over_arch_layer_sizes)
-        : width_{common_width(*embedding_bag_collection)},
+        : width_{common_width(*embedding_bag_collection, "DLRM")},
           features_{static_cast<std::int64_t>(embedding_bag_collection->feature_keys().size())} {
         auto const last = dense_arch_layer_sizes.empty() ? 0 : dense_arch_layer_sizes.back();
         require(last == width_, "DLRM: expected the last layer of dense_arch to be as wide as the ",
@@ -143,17 +140,6 @@ protected:
     }
 
 private:
-    [[nodiscard]] static std::int64_t common_width(EmbeddingBagCollectionImpl const& collection) {
-        auto const& tables = collection.tables();
-        require(!tables.empty(), "DLRM: expected at least one table, given none");
-        for (auto const& table : tables)
-            require(table.embedding_dim == tables.front().embedding_dim,
-                    "DLRM: expected tables of one embedding_dim, given ",
-                    tables.front().embedding_dim, " in ", tables.front().name, " and ",
-                    table.embedding_dim, " in ", table.name);
-        return tables.front().embedding_dim;
-    }
-
     std::int64_t width_;
     std::int64_t features_;
     SparseArch sparse_arch_{nullptr};

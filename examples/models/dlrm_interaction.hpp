@@ -3,6 +3,7 @@
 
 #include "cross_net.hpp"
 #include "require.hpp"
+#include "require_vectors.hpp"
 #include <component_benchmark/hook/forward.hpp>
 
 #include <ATen/TensorIndexing.h>
@@ -19,9 +20,7 @@ namespace models::dlrm {
 /// The vectors of a batch below each other, the dense one first: [batch, 1 + features, width].
 [[nodiscard]] inline torch::Tensor stacked(torch::Tensor const& dense, torch::Tensor const& sparse,
                                            std::int64_t features, std::int64_t width) {
-    require(dense.dim() == 2 && dense.size(1) == width,
-            "inter_arch: expected dense features of shape [batch, ", width, "], given ",
-            dense.sizes());
+    require_vectors(dense, width, "inter_arch: expected dense features");
     require(sparse.dim() == 3 && sparse.size(0) == dense.size(0) && sparse.size(1) == features &&
                 sparse.size(2) == width,
             "inter_arch: expected sparse features of shape [", dense.size(0), ", ", features, ", ",

@@ -144,4 +144,16 @@ private:
 };
 TORCH_MODULE(EmbeddingBagCollection);
 
+/// Of all its tables, for a `model` that needs them alike.
+[[nodiscard]] inline std::int64_t common_width(EmbeddingBagCollectionImpl const& collection,
+                                               char const* model) {
+    auto const& tables = collection.tables();
+    require(!tables.empty(), model, ": expected at least one table, given none");
+    for (auto const& table : tables)
+        require(table.embedding_dim == tables.front().embedding_dim, model,
+                ": expected tables of one embedding_dim, given ", tables.front().embedding_dim,
+                " in ", tables.front().name, " and ", table.embedding_dim, " in ", table.name);
+    return tables.front().embedding_dim;
+}
+
 }  // namespace models

@@ -1,7 +1,8 @@
 """Our counts under strict_pytorch against those of PyTorch's FlopCounterMode, which is run here and now.
 
-python_peer.py PROGRAM PYTHON: the program made of torch_peer/ours.cpp, and a Python that can import torch. Without one it
-says why and ends as a skipped test. What is counted differently on purpose is written down below, with the reason: any
+python_peer.py CASES MODELS PYTHON: the programs made of torch_peer/ours.cpp, single operators and layers, and of
+torch_peer/models.cpp, whole models and each of their modules alone; and a Python that can import torch. Without one it says
+why and ends as a skipped test. What is counted differently on purpose is written down below, with the reason: any
 other difference fails, and so does a known one that has changed."""
 import json
 import pathlib
@@ -9,7 +10,7 @@ import subprocess
 import sys
 
 SKIPPED = 77  # tests/support/gate.py; not imported, since it asks for more of its users
-THEIRS = pathlib.Path(__file__).resolve().parent / "torch_peer" / "theirs.py"
+PEERS = pathlib.Path(__file__).resolve().parent / "torch_peer"
 
 # case -> our FLOPs, what PyTorch 2.11 has in their place, and why
 ONE_ERROR = "AssertionError: sdpa_flop_count: query/key/value shapes are incompatible"
@@ -62,6 +63,18 @@ def problems_of_cases(ours, theirs):
             yield f"'{name}': we count {mine} and PyTorch says {other}"
 
 
+def problems_of_models(ours, theirs):
+    for name in sorted(set(ours) ^ set(theirs)):
+        yield f"'{name}' is a model of {'models.cpp' if name in ours else 'their_models.py'} only"
+    for name in sorted(set(ours) & set(theirs)):
+        if ours[name]["total"] != theirs[name]["total"]:
+            yield f"{name}: we count {ours[name]['total']} and PyTorch says {theirs[name]['total']}"
+        mine, other = ours[name]["modules"], theirs[name]["modules"]
+        for path in sorted(set(mine) | set(other)):
+            if mine.get(path) != other.get(path):
+                yield f"{name}, module '{path}': we count {mine.get(path)} and PyTorch says {other.get(path)}"
+
+
 def problems_of_registry(registry, counted):
     for op in sorted(set(registry) - set(counted) - set(NOT_RUN)):
         yield f"{op} has a formula in PyTorch; no case runs it, and no reason is given"
@@ -70,15 +83,18 @@ def problems_of_registry(registry, counted):
 
 
 def main():
-    program, python = sys.argv[1:]
+    program, models, python = sys.argv[1:]
     if why := torch_is_missing(python):
         print(f"skipped: {python} cannot import torch ({why}); COMPONENT_BENCHMARK_FULL_PYTHON names one that can")
         return SKIPPED
-    ours, theirs = printed_by(program), printed_by(python, "-B", THEIRS)
+    ours, theirs = printed_by(program), printed_by(python, "-B", PEERS / "theirs.py")
+    our_models, their_models = printed_by(models), printed_by(python, "-B", PEERS / "their_models.py")
     problems = [*problems_of_cases(ours, theirs["cases"]),
-                *problems_of_registry(theirs["registry"], theirs["counted"])]
+                *problems_of_registry(theirs["registry"], theirs["counted"]),
+                *problems_of_models(our_models, their_models)]
     print(*problems, sep="\n")
-    print(f"{len(ours)} cases against torch {theirs['torch']}")
+    modules = sum(len(model["modules"]) for model in our_models.values())
+    print(f"{len(ours)} cases and {modules} modules of {len(our_models)} models against torch {theirs['torch']}")
     for name, (mine, other, reason) in KNOWN.items():
         print(f"known: '{name}': {mine}, PyTorch {theirs['cases'].get(name)}: {reason}")
     for op, reason in NOT_RUN.items():

@@ -43,6 +43,9 @@ public:
 
     [[nodiscard]] captured_call& captured() const noexcept { return *call_; }
 
+    /// They were made within a backward (checkpointing).
+    [[nodiscard]] bool recomputed() const noexcept { return call_->recomputed; }
+
 private:
     captured_call* call_;
     std::vector<at::Tensor> parameters_;

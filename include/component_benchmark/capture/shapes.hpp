@@ -70,6 +70,7 @@ template<class Context>
         text += gradient.defined() ? '1' : '0';
     text += call.makes_graph ? " graph " : " ";
     text += call.autocast ? "autocast " : "";
+    text += call.recomputed ? "again " : "";
     for (auto const flag : call.context->training.flags())
         text += flag ? 't' : 'e';
     text += call.state_sizes;

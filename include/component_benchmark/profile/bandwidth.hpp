@@ -107,8 +107,7 @@ private:
         rate = rate_metric{made.traffic_mb.value() / time.value(), origin::derived}.because(remark);
         auto const& peaks = peaks_.for_work({}, true);
         if (!peaks.bandwidth) {
-            share = share_metric::unavailable("no memory bandwidth is known for '" +
-                                              peaks.shown_name() + "': give it by options::peaks");
+            share = share_metric::unavailable(not_known("memory bandwidth", peaks));
             return;
         }
         auto const cache = Device::cache_bytes(peaks);

@@ -5,12 +5,11 @@
 #include <component_benchmark/core/failure.hpp>
 #include <component_benchmark/core/flop_convention.hpp>
 #include <component_benchmark/device/tf32.hpp>
+#include <component_benchmark/profile/backward_work.hpp>
 #include <component_benchmark/profile/flop_amounts.hpp>
 #include <component_benchmark/profile/flop_formulas.hpp>
 #include <component_benchmark/profile/flop_tally.hpp>
 #include <component_benchmark/profile/op_observer.hpp>
-
-#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -35,8 +34,7 @@ struct counting_rules {
     }
 };
 
-/// Counts while a watch is set on it. What runs within the backward with gradients enabled is
-/// recomputation: checkpointing calls the forward again there.
+/// Counts while a watch is set on it.
 template<class Tally = flop_tally>
 class basic_flop_counter {
 public:
@@ -46,7 +44,20 @@ public:
 
     void in_backward(bool is) noexcept { in_backward_ = is; }
 
-    [[nodiscard]] Tally take() { return std::exchange(tally_, {}); }
+    [[nodiscard]] Tally take() {
+        tally_.backward.add(std::exchange(work_.own, {}), 1.0);
+        tally_.recomputed.add(std::exchange(work_.again, {}), 1.0);
+        return std::exchange(tally_, {});
+    }
+
+    void begin_node() noexcept {
+        std::lock_guard const lock{mutex_};
+        work_.begin_node();
+    }
+    void end_node() noexcept {
+        std::lock_guard const lock{mutex_};
+        work_.end_node();
+    }
 
     void begin(op_frame& frame, op_call const& call) noexcept {
         if (frame.rewritten)
@@ -160,10 +171,11 @@ private:
     }
 
     void add(std::int64_t flops, std::size_t place) noexcept {
-        auto const again = in_backward_ && at::GradMode::is_enabled();
         std::lock_guard const lock{mutex_};
-        auto& amounts = again ? tally_.recomputed : in_backward_ ? tally_.backward : tally_.forward;
-        amounts.by_format[place] += static_cast<double>(flops);
+        if (in_backward_)
+            work_.add(static_cast<double>(flops), place);
+        else
+            tally_.forward.by_format[place] += static_cast<double>(flops);
     }
 
     [[nodiscard]] static bool calculates(at::Tensor const& tensor) {
@@ -222,6 +234,7 @@ private:
     bool in_backward_ = false;
     std::mutex mutex_;
     Tally tally_;
+    backward_work<> work_;
 };
 
 using flop_counter = basic_flop_counter<>;

@@ -30,15 +30,17 @@ template<class>
 struct described_flops {
     BOOST_HANA_DEFINE_STRUCT(
         described_flops, (metric<flop_count, aggregate::sum>, flops_fwd),
-        (metric<flop_count, aggregate::sum>, flops_bwd),  ///< without recomputation
-        (metric<flop_count, aggregate::sum>, flops_fwd_bwd),
-        (metric<percent>, covered_calls_pct),  ///< calls of operators that are known
-        (metric<percent>, covered_time_pct)    ///< their share of the time of the counting run
+        (metric<flop_count, aggregate::sum>, flops_bwd),      ///< without recomputation
+        (metric<flop_count, aggregate::sum>, flops_fwd_bwd),  ///< likewise
+        (metric<percent>, covered_calls_pct),                 ///< calls of operators that are known
+        (metric<percent>, covered_time_pct)  ///< their share of the time of the counting run
     );
     std::vector<component_benchmark::by_call> by_call;
 
-    /// For one call on average, two for a multiply-add in every convention.
-    flop_amounts forward, backward, recomputed;
+    /// For one call on average, two for a multiply-add in every convention. `both`: of the two
+    /// directions, without `recomputed`, which has the forwards that a backward ran again: those of
+    /// calls that are such ones, too.
+    flop_amounts forward, backward, both, recomputed;
     op_coverage coverage, coverage_bwd;
 };
 using flop_result = described_flops<void>;
@@ -101,8 +103,8 @@ void add_by_call(Result& made, counted_call const& one, std::int64_t per_multipl
         part("flops_bwd", tally.backward, tally.coverage_bwd);
     if (!has_backward && !(any_backward && costs_nothing(one.why_no_backward)))
         return;
-    auto sum = tally.forward;
-    sum.add(tally.backward, 1.0);
+    auto sum = tally.backward;
+    sum.add(tally.forward, one.made_again ? 0.0 : 1.0);
     part("flops_fwd_bwd", sum, both_of(tally.coverage, tally.coverage_bwd));
 }
 
@@ -119,7 +121,9 @@ template<class Result = flop_result>
         auto const share = static_cast<double>(one.count) / static_cast<double>(all);
         made.forward.add(one.tally.forward, share);
         made.backward.add(one.tally.backward, share);
+        made.both.add(one.tally.backward, share);
         made.recomputed.add(one.tally.recomputed, share);
+        (one.made_again ? made.recomputed : made.both).add(one.tally.forward, share);
         made.coverage.add(one.tally.coverage, one.count);
         made.coverage_bwd.add(one.tally.coverage_bwd, one.count);
         any_backward = any_backward || one.why_no_backward.empty();
@@ -130,8 +134,7 @@ template<class Result = flop_result>
     using no_metric = metric<flop_count, aggregate::sum>;
     if (why_none.empty()) {
         made.flops_bwd = flops_metric(made.backward.total(), made.coverage_bwd, per_multiply_add);
-        made.flops_fwd_bwd =
-            flops_metric(made.forward.total() + made.backward.total(), both, per_multiply_add);
+        made.flops_fwd_bwd = flops_metric(made.both.total(), both, per_multiply_add);
     } else {
         made.flops_bwd = no_metric::unavailable(why_none);
         made.flops_fwd_bwd = no_metric::unavailable(why_none);

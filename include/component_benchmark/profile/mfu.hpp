@@ -78,9 +78,7 @@ public:
 
     template<class Component, class Counted>
     [[nodiscard]] result profile(Component&, latency::result const& times, Counted const& counted) {
-        auto both = counted.forward;
-        both.add(counted.backward, 1.0);
-        auto hardware = both;
+        auto hardware = counted.both;
         hardware.add(counted.recomputed, 1.0);
         auto const& peaks = peaks_.for_work(hardware, false);
         auto const share = [&]<class Metric>(Metric, flop_amounts const& amounts,
@@ -93,8 +91,8 @@ public:
         result made;
         made.mfu_fwd_pct =
             share(made.mfu_fwd_pct, counted.forward, counted.flops_fwd, times.latency_ms);
-        made.mfu_fwd_bwd_pct =
-            share(made.mfu_fwd_bwd_pct, both, counted.flops_fwd_bwd, times.latency_fwd_bwd_ms);
+        made.mfu_fwd_bwd_pct = share(made.mfu_fwd_bwd_pct, counted.both, counted.flops_fwd_bwd,
+                                     times.latency_fwd_bwd_ms);
         made.hfu_pct =
             share(made.hfu_pct, hardware, counted.flops_fwd_bwd, times.latency_fwd_bwd_ms);
         if constexpr (Alias == mfu_of::forward)

@@ -17,6 +17,7 @@ struct observed_call {
     std::vector<std::size_t> members;
     Tally tally;
     std::string why_no_backward;  ///< empty where there was one
+    bool made_again = false;      ///< within a backward (checkpointing): its forward is known work
 };
 
 /// Why a component has no number for the backward, or nothing. Calls that cost nothing there do not

@@ -17,6 +17,7 @@
 #include <iterator>
 #include <memory>
 #include <thread>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,16 @@ concept op_observer = requires(Observer& observer, op_frame& frame, op_call cons
     { observer.begin(frame, call) }
     noexcept;
     { observer.end(frame, &frame, results) }
+    noexcept;
+};
+
+/// An observer may also be told when nodes of the autograd graph begin and end to run, each on its
+/// thread.
+template<class Observer>
+concept node_observer = requires(Observer& observer) {
+    { observer.begin_node() }
+    noexcept;
+    { observer.end_node() }
     noexcept;
 };
 
@@ -134,7 +145,7 @@ public:
         handle_ = at::addGlobalCallback(at::RecordFunctionCallback{&on_begin, &on_end}
                                             .needsInputs(true)
                                             .needsOutputs(wants_results)
-                                            .scopes({at::RecordScope::FUNCTION}));
+                                            .scopes(scopes()));
     }
     op_watch(op_watch const&) = delete;
     op_watch& operator=(op_watch const&) = delete;
@@ -168,11 +179,23 @@ private:
         Observer* observer = nullptr;
     };
 
+    [[nodiscard]] static std::unordered_set<at::RecordScope> scopes() {
+        if constexpr (node_observer<Observer>)
+            return {at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION};
+        else
+            return {at::RecordScope::FUNCTION};
+    }
+
     static std::unique_ptr<at::ObserverContext> on_begin(at::RecordFunction const& function) {
         visit const now;
         auto& mine = ops::of_this_thread();
         if (now.observer == nullptr || mine.observing)
             return nullptr;
+        if constexpr (node_observer<Observer>)
+            if (function.scope() == at::RecordScope::BACKWARD_FUNCTION) {
+                now.observer->begin_node();
+                return nullptr;
+            }
         if (auto const number = shared().number.load(); mine.watch != number) {
             mine.watch = number;
             mine.frames.clear();
@@ -211,8 +234,12 @@ private:
     static void on_end(at::RecordFunction const& function, at::ObserverContext*) {
         visit const now;
         auto& mine = ops::of_this_thread();
-        if (now.observer == nullptr || mine.observing || mine.frames.empty() ||
-            mine.watch != shared().number.load())
+        if (now.observer == nullptr || mine.observing)
+            return;
+        if constexpr (node_observer<Observer>)
+            if (function.scope() == at::RecordScope::BACKWARD_FUNCTION)
+                return now.observer->end_node();
+        if (mine.frames.empty() || mine.watch != shared().number.load())
             return;
         auto const mine_is = [&](op_frame const& one) { return one.call == &function; };
         auto const found = std::find_if(mine.frames.rbegin(), mine.frames.rend(), mine_is);

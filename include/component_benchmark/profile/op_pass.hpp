@@ -35,6 +35,14 @@ template<class Group, class Counter>
     return why;
 }
 
+/// Whether they were made within a backward, for groups of calls that know it.
+template<class Group>
+[[nodiscard]] bool made_again(Group const& group) {
+    if constexpr (requires { group.recomputed(); })
+        return group.recomputed();
+    return false;
+}
+
 /// Makes each distinct call of a component once, each with a counter that `make_counter()` gives.
 /// Throws with the reason when there is none.
 template<class Component, class MakeCounter>
@@ -45,7 +53,8 @@ template<class Component, class MakeCounter>
     for (auto& group : component.calls()) {
         auto const counter = make_counter();
         auto why = observe_once(group, *counter, backward, wants_results);
-        calls.push_back({group.count(), group.members(), counter->take(), std::move(why)});
+        calls.push_back(
+            {group.count(), group.members(), counter->take(), std::move(why), made_again(group)});
     }
     if (calls.empty())
         throw std::runtime_error{component.why_no_calls()};

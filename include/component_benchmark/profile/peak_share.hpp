@@ -55,6 +55,11 @@ private:
     std::optional<device_peaks> known_;
 };
 
+/// What a user reads where `what` ("memory bandwidth") of a device is missing.
+[[nodiscard]] inline std::string not_known(std::string const& what, device_peaks const& peaks) {
+    return "no " + what + " is known for '" + peaks.shown_name() + "': give it by options::peaks";
+}
+
 /// A time, or why it is not known.
 struct best_time {
     std::optional<double> ms;
@@ -73,9 +78,7 @@ struct best_time {
         auto const format = static_cast<number_format>(index);
         auto const peak = peaks.of(format);
         if (!peak)
-            return {{},
-                    "no peak of " + std::string{name_of(format)} + " is known for '" +
-                        peaks.shown_name() + "': give it by options::peaks"};
+            return {{}, not_known("peak of " + std::string{name_of(format)}, peaks)};
         ms += amounts.by_format[index] / (peak->tflops * 1e9);
     }
     return {ms, {}};

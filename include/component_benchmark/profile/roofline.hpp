@@ -77,7 +77,7 @@ private:
         if (!moved.traffic_mb.has_value())
             return {{}, moved.traffic_mb.why()};
         if (!peaks.bandwidth)
-            return {{}, "no memory bandwidth is known: give it by options::peaks"};
+            return {{}, not_known("memory bandwidth", peaks)};
         return {moved.traffic_mb.value() / peaks.bandwidth->gbps, {}};  // MB in a ms are GB in a s
     }
 

@@ -6,6 +6,7 @@
 #include "models/gpt_shapes.hpp"
 #include "support/catch2.hpp"
 #include "support/count_flops.hpp"
+#include "support/profiled_flops.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 
 #include <torch/torch.h>
@@ -20,24 +21,6 @@ using models::nanogpt::attention_kind;
 
 namespace {
 
-/// No argument requires a gradient, as for the first module of a model.
-struct detached {
-    static constexpr char const* name = "detached";
-    struct guard {};
-    template<class Component>
-    guard apply(Component& one) {
-        one.each_argument([](at::Tensor& argument) { argument = argument.detach(); });
-        return {};
-    }
-};
-
-template<class Convention, class Preprocessors, class Provider>
-auto counted(Preprocessors preprocessors, Provider&& provider) {
-    auto pipeline = cb::pipeline{std::move(preprocessors),
-                                 cb::profilers{cb::flops_with<Convention>{}}, cb::sinks{}};
-    return pipeline.run(std::forward<Provider>(provider));
-}
-
 std::int64_t value_or_zero(auto const& metric) {
     CHECK((metric.has_value() || cb::costs_nothing(metric.why())));
     return metric.value_or(0);
@@ -46,8 +29,9 @@ std::int64_t value_or_zero(auto const& metric) {
 /// Each module that is called, alone on what it was called with.
 template<class Provide>
 void check_modules(std::string const& model, Provide provide) {
-    auto const plain = counted<cb::strict_pytorch>(cb::preprocessors{}, provide());
-    auto const cut = counted<cb::strict_pytorch>(cb::preprocessors{detached{}}, provide());
+    auto const plain = profiled_flops<cb::strict_pytorch>(cb::preprocessors{}, provide());
+    auto const cut =
+        profiled_flops<cb::strict_pytorch>(cb::preprocessors{detached_arguments{}}, provide());
     for (auto const& expected : test_support::oracle_rows(model)) {
         if (expected.at("calls").get<std::int64_t>() == 0)
             continue;
@@ -110,11 +94,9 @@ TEST_CASE("DLRM's modules have the FLOPs of torchrec's") {
     check_modules("dlrm_small", [&] { return cb::provide(model, batch.dense, batch.sparse); });
 
     auto dcn = models::dlrm::make_model(shape, interaction::dcn);
-    auto const report = counted<cb::strict_pytorch>(cb::preprocessors{},
-                                                    cb::provide(dcn, batch.dense, batch.sparse));
-    auto const root = report[""].get<cb::flops_with<cb::strict_pytorch>>();
-    CHECK(root.flops_fwd.value() == 1'529'856);
-    CHECK(root.flops_fwd_bwd.value() == 4'536'320);
+    check_modules("dlrm_dcn_small", [&] { return cb::provide(dcn, batch.dense, batch.sparse); });
+    auto const report = profiled_flops<cb::strict_pytorch>(
+        cb::preprocessors{}, cb::provide(dcn, batch.dense, batch.sparse));
     // 4 B N r a layer
     CHECK(report["inter_arch.crossnet"]["flops_fwd"].number() == 2.0 * 4 * 32 * 9 * 16 * 16);
 }
@@ -132,18 +114,18 @@ TEST_CASE("nanoGPT's modules have the FLOPs of the original") {
 
 TEST_CASE("strict counts attention on the CPU, which PyTorch's counter leaves out") {
     auto [model, batch] = gpt(attention_kind::fused);
-    auto const report = counted<cb::strict>(
+    auto const report = profiled_flops<cb::strict>(
         cb::preprocessors{}, cb::provide(model, batch.idx, batch.targets).loss(the_loss));
     auto const root = report[""].get<cb::flops>();
     CHECK(root.flops_fwd.value() == 2'097'152);
     CHECK(root.flops_fwd_bwd.value() == 6'422'528);  // the backward makes the scores again
-    auto const macs = counted<cb::macs>(
+    auto const macs = profiled_flops<cb::macs>(
         cb::preprocessors{}, cb::provide(model, batch.idx, batch.targets).loss(the_loss));
     CHECK(macs[""]["flops_fwd"].number() == 1'048'576.0);
     CHECK(report["transformer.h.0.attn"]["flops_fwd"].number() == 393'216.0);
 
-    auto const last =
-        counted<cb::strict>(cb::preprocessors{}, cb::provide(model, batch.idx, torch::Tensor{}));
+    auto const last = profiled_flops<cb::strict>(cb::preprocessors{},
+                                                 cb::provide(model, batch.idx, torch::Tensor{}));
     CHECK(last[""]["flops_fwd"].number() == 1'843'200.0);  // the head sees the last position
     CHECK(last["lm_head"]["flops_fwd"].number() == 8'192.0);
 }
@@ -152,8 +134,8 @@ TEST_CASE("elementwise gives FM work and ReLU none, as in the paper") {
     auto const shape = models::deepfm_shape_named("cpu-small");
     auto model = models::make_model(shape);
     auto const batch = models::make_batch(shape);
-    auto const report = counted<cb::elementwise>(cb::preprocessors{},
-                                                 cb::provide(model, batch.dense, batch.sparse));
+    auto const report = profiled_flops<cb::elementwise>(
+        cb::preprocessors{}, cb::provide(model, batch.dense, batch.sparse));
     auto const flops_of = [&](char const* path) { return report[path]["flops_fwd"].number(); };
     auto const elements = 32.0 * 5 * 32;  // B (F + 1) D
     CHECK(flops_of("inter_arch.fm") > 2.9 * elements);
@@ -164,7 +146,7 @@ TEST_CASE("elementwise gives FM work and ReLU none, as in the paper") {
 
 TEST_CASE("rows add up: the parts of a model are its whole") {
     auto [model, batch] = gpt(attention_kind::manual);
-    auto const report = counted<cb::strict>(
+    auto const report = profiled_flops<cb::strict>(
         cb::preprocessors{}, cb::provide(model, batch.idx, batch.targets).loss(the_loss));
     auto const& nodes = report.document().nodes;
     for (std::size_t row = 0; row < nodes.size(); ++row) {
@@ -185,7 +167,7 @@ TEST_CASE("rows add up: the parts of a model are its whole") {
 TEST_CASE("frozen weights get no gradient, and none is counted") {
     lora_layer_impl layer;
     auto const input = at::ones({8, 64});
-    auto const report = counted<cb::strict>(cb::preprocessors{}, cb::provide(layer, input));
+    auto const report = profiled_flops<cb::strict>(cb::preprocessors{}, cb::provide(layer, input));
     auto const root = report[""].get<cb::flops>();
     auto const frozen = 2.0 * 8 * 64 * 32;
     auto const down = 2.0 * 8 * 64 * 4;
@@ -221,4 +203,9 @@ TEST_CASE("ResNet-18 has the FLOPs that are known of it") {
         at::mm(at::adaptive_avg_pool2d(x, {1, 1}).flatten(1), head).sum().backward();
     };
     CHECK(count_flops<cb::strict_pytorch>(run) == 10'884'440'064.0);
+    auto const input = at::ones({1, 64, 56, 56}).requires_grad_(true);
+    auto const layer1 = [&] { return block(block(input, 64, 1), 64, 1); };
+    CHECK(count_flops<cb::strict_pytorch>([&] { layer1(); }) == 924'844'032.0);
+    CHECK(count_flops<cb::strict_pytorch>([&] { layer1().sum().backward(); }) ==
+          924'844'032.0 + 1'849'688'064.0);
 }

@@ -187,6 +187,14 @@ TEST_CASE("attention") {
         auto const few = ones({1, 2, 128, 64});
         attend(ones({1, 8, 128, 64}), few, few, false, true);
     });
+    // made of products: its backward keeps the scores
+    at::globalContext().setSDPUseFlash(false);
+    check_all(134'217'728, [&] { attend(x, x, x); });
+    check_all(402'653'184, [&] {
+        auto const y = leaf({4, 8, 128, 64});
+        attend(y, y, y).sum().backward();
+    });
+    at::globalContext().setSDPUseFlash(true);
 }
 
 TEST_CASE("causal attention may be halved") {
