@@ -153,6 +153,16 @@ concept tells = requires(Profiler const& profiler, run_notes& notes) {
     profiler.tell(notes);
 };
 
+/// What a profiler with `static constexpr bool in_place = true` finds is of one place in the model,
+/// and never that of an identical component.
+template<class Profiler>
+inline constexpr bool in_place = false;
+template<class Profiler>
+requires requires {
+    Profiler::in_place;
+}
+inline constexpr bool in_place<Profiler> = Profiler::in_place;
+
 /// A profiler may look at the captured model before the first component is measured.
 template<class Profiler, class Captured>
 concept looks_at = requires(Profiler& profiler, Captured& model) {

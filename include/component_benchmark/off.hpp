@@ -66,6 +66,7 @@ struct options {
     peak_overrides peaks = {};
     double time_budget_s = 0.0;
     off::anything clock{};
+    bool reuse_identical = false;
     off::anything resume{};
 };
 

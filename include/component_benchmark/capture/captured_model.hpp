@@ -6,6 +6,7 @@
 #include <component_benchmark/capture/context_times.hpp>
 #include <component_benchmark/capture/device_probe.hpp>
 #include <component_benchmark/capture/forward_recorder.hpp>
+#include <component_benchmark/capture/identical.hpp>
 #include <component_benchmark/capture/memory_guard.hpp>
 #include <component_benchmark/capture/model_state.hpp>
 #include <component_benchmark/capture/only_run.hpp>
@@ -63,7 +64,7 @@ public:
             seen = forwards_.record(first_details());
         seen = forwards_.record_edited(std::move(seen), first_details());
         calls_.fill(tree_, std::move(seen), first_details());
-        refuse_without_calls();
+        refuse_without_calls(tree_, calls_.all().size(), calls_.forward());
         leave_out();
         forwards_.rewind();
     }
@@ -107,7 +108,7 @@ public:
     /// its arguments afterwards. Level by level, those of one level are captured before it begins.
     template<class Visit>
     void for_each(Visit&& visit) {
-        rehearsal_type rehearse{tree_, state_};
+        rehearsal_type rehearse{tree_, state_, wishes_.reuse_identical};
         at_the_end const say_doubts{[&] { doubt_what(rehearse); }};
         for (auto const& level : wanted_->levels()) {
             auto const rows = unknown_of(level);
@@ -170,8 +171,11 @@ private:
                 lost_ = "device lost: " + found.failure;
             memory_.give_back();
             give_up(row, one, status::failed, std::move(found.failure));
-        } else if (!one.calls().empty())
+        } else if (!one.calls().empty()) {
             tree_.nodes()[row].state = status::ok;
+            if (wishes_.reuse_identical && found.written.empty() && found.remark.empty())
+                one.tell_like(identical_.find_or_add(row, one, rehearse.operators()));
+        }
         if (auto& reason = tree_.nodes()[row].reason; reason.empty())
             reason = std::move(found.remark);
         visit(row, one);
@@ -191,19 +195,6 @@ private:
         tree_ = module_tree{root, regions_, declared_};
         wanted_ = std::make_unique<wanted_rows>(tree_, wishes_);
         return true;
-    }
-
-    void refuse_without_calls() {
-        auto const& nodes = tree_.nodes();
-        auto const& missed = calls_.forward().missed_calls();
-        if (nodes.size() > 1 && calls_.all().size() <= 1 &&
-            std::count(missed.begin(), missed.end(), 0) ==
-                static_cast<std::ptrdiff_t>(missed.size()))
-            throw error{"no call of a submodule of " + nodes[0].type +
-                        " was captured: link component_benchmark::torch, and write "
-                        "CB_FORWARD(arguments...); as the first line of the forward of your "
-                        "modules; calls on "
-                        "other threads are not captured"};
     }
 
     void leave_out() {
@@ -289,6 +280,7 @@ private:
     std::vector<bool> skipped_;
     bool sees_libtorch_;
     step_times step_;
+    identical_components<component> identical_;
     memory_guard<component> memory_;
     std::string lost_;  // why nothing can be run any more, or empty
     basic_context_times<call_table> context_;

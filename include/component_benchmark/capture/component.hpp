@@ -6,8 +6,10 @@
 #include <component_benchmark/core/context_time.hpp>
 #include <component_benchmark/core/node.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -125,6 +127,11 @@ public:
     };
     [[nodiscard]] preserved_arguments preserve_arguments() { return preserved_arguments{*this}; }
 
+    /// The row of an identical component, which was handed out before this one, if such were looked
+    /// for and one was found.
+    [[nodiscard]] std::optional<std::size_t> like() const noexcept { return like_; }
+    void tell_like(std::optional<std::size_t> row) noexcept { like_ = row; }
+
     /// Of all its calls in the model's own step, where that was timed.
     [[nodiscard]] std::vector<context_time> const& in_context() const noexcept { return context_; }
     [[nodiscard]] no_context_reasons const& why_no_context() const noexcept {
@@ -149,6 +156,7 @@ private:
     bool is_region_;
     std::vector<Group> calls_;
     std::string why_no_calls_ = "not called";
+    std::optional<std::size_t> like_;
     std::vector<context_time> context_;
     no_context_reasons why_no_context_;
 };

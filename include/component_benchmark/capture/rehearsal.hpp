@@ -5,6 +5,7 @@
 #include <component_benchmark/capture/component.hpp>
 #include <component_benchmark/capture/model_state.hpp>
 #include <component_benchmark/capture/module_tree.hpp>
+#include <component_benchmark/capture/op_sequence.hpp>
 #include <component_benchmark/capture/returned.hpp>
 #include <component_benchmark/capture/tensor_bytes.hpp>
 #include <component_benchmark/core/by_call.hpp>
@@ -36,11 +37,17 @@ struct rehearsed {
 template<class Tree, class State, class Component>
 class rehearsal {
 public:
-    rehearsal(Tree const& tree, State& state) : tree_{tree}, state_{state} {}
+    /// `watches`: the operators of each component are told.
+    rehearsal(Tree const& tree, State& state, bool watches = false)
+        : tree_{tree}, state_{state}, watches_{watches} {}
+
+    /// Of the component that was run last.
+    [[nodiscard]] op_sequence<> const& operators() const noexcept { return operators_; }
 
     [[nodiscard]] rehearsed run(std::size_t row, Component& one) {
         rehearsed found;
         bool is_suspect = false;
+        operators_.clear();
         try {
             if (state_.tensors().differs(one.reachable())) {
                 state_.doubt("parameters of " + name_in_text(tree_.nodes()[row]) +
@@ -95,14 +102,17 @@ private:
     };
     using values = std::array<std::size_t, 3>;  // hashes
 
-    [[nodiscard]] run_facts run_once(auto& group, Component const& one) const {
+    [[nodiscard]] run_facts run_once(auto& group, Component const& one) {
         run_facts found;
         auto state = one.buffers();
         state.insert(state.end(), one.reachable().begin(), one.reachable().end());
         argument_watch arguments{group.captured(), state};
         auto again = group.replay();
         again.prepare();
-        again.forward();
+        {
+            [[maybe_unused]] auto const watch = operators_.watch(watches_);
+            again.forward();
+        }
         if (auto& inside = group.captured().returned; !inside.empty()) {
             found.difference = difference_of(inside, again.outputs());
             inside.clear();  // it is asked once, and may be large
@@ -110,6 +120,7 @@ private:
         auto const buffers = hash_of_bytes(one.buffers());
         if (again.prepare_backward()) {
             found.misses_leaves = again.misses_leaves();
+            [[maybe_unused]] auto const watch = operators_.watch(watches_);
             again.backward();
         } else {
             found.misses_leaves = again.why_no_backward() == nothing_to_reach;
@@ -153,6 +164,8 @@ private:
 
     Tree const& tree_;
     State& state_;
+    bool watches_;
+    op_sequence<> operators_;
     std::vector<std::size_t> hidden_;
     std::unordered_set<void const*> accounted_;  // by address of the tensor
 };

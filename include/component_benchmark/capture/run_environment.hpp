@@ -2,6 +2,7 @@
 #pragma once
 
 #include <component_benchmark/core/environment.hpp>
+#include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/step_times.hpp>
 
 #include <ATen/Parallel.h>
@@ -9,6 +10,7 @@
 #include <c10/core/Device.h>
 #include <torch/version.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -34,6 +36,18 @@ void warn_of_calls(Tree const& tree, Session const& seen, std::vector<std::strin
                            (times == 1 ? " time" : " times") +
                            ", has no row: register it, or declare it in CB_COMPONENTS of each "
                            "class from the root down to it");
+}
+
+/// Throws `error` when nothing but the root was seen to be called.
+template<class Tree, class Session>
+void refuse_without_calls(Tree const& tree, std::size_t calls, Session const& seen) {
+    auto const& missed = seen.missed_calls();
+    if (tree.nodes().size() > 1 && calls <= 1 &&
+        std::all_of(missed.begin(), missed.end(), [](auto number) { return number == 0; }))
+        throw error{"no call of a submodule of " + tree.nodes()[0].type +
+                    " was captured: link component_benchmark::torch, and write "
+                    "CB_FORWARD(arguments...); as the first line of the forward of your modules; "
+                    "calls on other threads are not captured"};
 }
 
 [[nodiscard]] inline c10::Device device_of(std::vector<at::Tensor> const& parameters) {

@@ -50,6 +50,10 @@ struct options {
     double time_budget_s = 0.0;
     clock_function clock = &steady_nanoseconds;  ///< of `time_budget_s`
 
+    /// Measure identical components once: the same classes, modes, looks of weights and arguments,
+    /// and the same operators on the same shapes. Gathers and jagged inputs are always measured.
+    bool reuse_identical = false;
+
     /// A run that did not come to its end, by `read_journal` of component_benchmark/resume.hpp:
     /// what it has measured is taken over, when the model and what is asked for are the same.
     std::shared_ptr<recorded_run const> resume = {};

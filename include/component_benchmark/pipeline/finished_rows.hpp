@@ -26,6 +26,17 @@ public:
     /// One profiler has lost its numbers.
     void lost(std::size_t row, Text const& why) { add(at(lost_, row), why); }
 
+    /// It has the numbers of another row.
+    void reused(std::size_t row, Text const& from) { at(reused_, row) = from; }
+
+    /// Everything of the row was measured.
+    [[nodiscard]] bool none_at(std::size_t row) const {
+        auto const is_empty = [row](auto const& all) {
+            return row >= all.size() || all[row].empty();
+        };
+        return is_empty(broken_) && is_empty(lost_);
+    }
+
     /// Says so in the row.
     void add_to(node& facts, std::size_t row) const {
         if (row < broken_.size() && !broken_[row].empty()) {
@@ -34,6 +45,10 @@ public:
         }
         if (row < lost_.size() && !lost_[row].empty() && facts.state == status::ok)
             add(facts.reason, lost_[row]);
+        if (row < reused_.size() && !reused_[row].empty() && facts.state == status::ok) {
+            facts.state = status::reused;
+            facts.reason = reused_[row];
+        }
     }
 
 private:
@@ -46,6 +61,7 @@ private:
 
     std::vector<Text> broken_;  // empty where nothing is known
     std::vector<Text> lost_;
+    std::vector<Text> reused_;
 };
 
 using troubles = basic_troubles<std::string>;

@@ -10,8 +10,10 @@
 #include <component_benchmark/core/time_budget.hpp>
 #include <component_benchmark/pipeline/checks.hpp>
 #include <component_benchmark/pipeline/finished_rows.hpp>
+#include <component_benchmark/pipeline/preprocess.hpp>
 #include <component_benchmark/pipeline/progress.hpp>
 #include <component_benchmark/pipeline/resume.hpp>
+#include <component_benchmark/pipeline/reuse.hpp>
 #include <component_benchmark/pipeline/run_facts.hpp>
 #include <component_benchmark/pipeline/surroundings.hpp>
 #include <component_benchmark/pipeline/told_sinks.hpp>
@@ -221,18 +223,9 @@ private:
         if constexpr (Position == sizeof...(Preprocessor)) {
             next();
         } else {
-            [[maybe_unused]] auto const guard = applied(std::get<Position>(preprocessors_), one);
+            [[maybe_unused]] auto const guard =
+                detail::applied(std::get<Position>(preprocessors_), one);
             preprocess<Position + 1>(one, next);
-        }
-    }
-
-    template<class Plugin, class Component>
-    static auto applied(Plugin& plugin, Component& one) {
-        try {
-            return plugin.apply(one);
-        } catch (...) {
-            throw std::runtime_error{"the preprocessor '" + std::string{plugin.name} +
-                                     "' failed: " + current_failure()};
         }
     }
 
@@ -240,9 +233,20 @@ private:
     void profile_all(document& found, std::size_t row, Component& one) {
         results done;
         std::size_t first = 0;
+        auto from = detail::row_like(one);
+        if (from && !troubles_.none_at(*from))
+            from.reset();
+        if (from)
+            troubles_.reused(row, detail::reused_from(found.nodes[*from]));
         detail::for_each_in(profilers_, [&](auto& profiler) {
             using profiler_type = std::remove_reference_t<decltype(profiler)>;
             auto& mine = std::get<slot<profiler_type>>(done).result;
+            if (from && !requirement::in_place<profiler_type>) {
+                mine.emplace(result_in<profiler_type>(found, *from));
+                for (auto const end = first + columns_of<profiler_type>().size(); first < end;)
+                    detail::take_over(found, first++, row, *from);
+                return;
+            }
             try {
                 if (interrupted())
                     throw std::runtime_error{std::string{run_was_interrupted}};

@@ -69,6 +69,8 @@ template<class Options>
     auto const unlimited = wishes.depth == (std::numeric_limits<std::size_t>::max)();
     facts.options = {{"depth", unlimited ? "all" : std::to_string(wishes.depth)},
                      {"copy_arguments", wishes.copy_arguments ? "true" : "false"}};
+    if (wishes.reuse_identical)
+        facts.options.emplace_back("reuse_identical", "true");
     if (wishes.memory == memory_mode::level_by_level)
         facts.options.emplace_back("memory", "level by level");
     if (wishes.time_budget_s > 0.0)

@@ -1,11 +1,11 @@
 // component -> PROFILE: wall time of a component alone that finds nothing in the caches
 #pragma once
 
-#include <component_benchmark/core/memory_to_spare.hpp>
 #include <component_benchmark/core/by_call.hpp>
 #include <component_benchmark/core/clock.hpp>
 #include <component_benchmark/core/environment.hpp>
 #include <component_benchmark/core/error.hpp>
+#include <component_benchmark/core/memory_to_spare.hpp>
 #include <component_benchmark/core/metric.hpp>
 #include <component_benchmark/core/options.hpp>
 #include <component_benchmark/core/run_notes.hpp>

@@ -25,6 +25,8 @@ struct in_context {
     static constexpr char const* name = "in_context";
     using needs = component_benchmark::needs<latency>;
 
+    static constexpr bool in_place = true;
+
     int steps = 3;  ///< at least one
 
     // A template, so that a file which does not use it does not pay for its description.
