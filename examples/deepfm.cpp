@@ -55,8 +55,8 @@ std::vector<cb::filter> filters_of(std::vector<std::string> const& paths) {
 auto make_pipeline(settings const& wishes) {
     return cb::pipeline{
         cb::preprocessors{},
-        cb::profilers{cb::model_size{}, cb::latency{}, cb::flops{}, cb::throughput{}, cb::mfu{},
-                      cb::bandwidth{}, cb::roofline{}},
+        cb::profilers{cb::model_size{}, cb::latency{}, cb::in_context{}, cb::flops{},
+                      cb::throughput{}, cb::mfu{}, cb::bandwidth{}, cb::roofline{}},
         cb::sinks{cb::json{wishes.json}, cb::journal{wishes.journal.path}},
         cb::options{
             .depth = wishes.depth,

@@ -33,6 +33,7 @@ double latency_of(model const& net, double input, std::string const& where, doub
             .busy = cb::when_busy::refuse,
             .peaks = {.tflops = {{"bf16", 989.4}, {where, fallback}}, .bandwidth_gbps = 3350},
             .time_budget_s = 60,
+            .reuse_identical = true,
             .resume = cb::read_journal(where)}};
     pipeline.check();
     auto const report = pipeline.run(cb::provide(net, input).loss([](double out) { return out; }));
