@@ -53,6 +53,9 @@ struct peak_overrides {
     off::anything bandwidth_gbps{};
 };
 
+/// What `read_journal` gives: nothing.
+struct recorded_run {};
+
 enum class when_busy { wait, refuse };
 enum class memory_mode { one_forward, level_by_level };
 

@@ -46,8 +46,8 @@ template<class Tensor>
     // equal infinities, and values that are both not a number, are no difference
     auto const same = (a == b) | (a.isnan() & b.isnan());
     auto const apart = (a - b).abs().nan_to_num(infinity, infinity).masked_fill(same, 0.0);
-    auto const largest = apart.max().template item<double>();
-    auto const size = a.abs().nan_to_num(0.0, 0.0).max().template item<double>();
+    auto const largest = (apart.max)().template item<double>();
+    auto const size = (a.abs().nan_to_num(0.0, 0.0).max)().template item<double>();
     if (largest <= rounding_of(inside.scalar_type()) * size)
         return {};
     char text[64];

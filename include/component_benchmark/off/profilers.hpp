@@ -37,7 +37,6 @@ struct latency {
     bool backward = true;
     off::anything clock{};
     off::anything noise{};
-    off::anything budget_of_run{};
     struct result {
         off::metric<double> latency_ms, latency_bwd_ms, latency_fwd_bwd_ms, total_ms, self_ms,
             latency_spread_pct;
@@ -61,7 +60,6 @@ struct cold_latency {
     std::int64_t most_bytes = std::int64_t{256} << 20;
     off::anything clock{};
     off::anything noise{};
-    off::anything budget_of_run{};
     bool is_cpu = true;
     struct result {
         off::metric<double> latency_cold_ms, latency_cold_bwd_ms, latency_cold_ci_pct;
@@ -136,7 +134,7 @@ struct flops_with {
         off::metric<std::int64_t> flops_fwd, flops_bwd, flops_fwd_bwd;
         off::metric<double> covered_calls_pct, covered_time_pct;
         off::nothing by_call;
-        off::flop_amounts forward, backward, recomputed;
+        off::flop_amounts forward, backward, both, recomputed;
         off::op_coverage coverage, coverage_bwd;
     };
 };

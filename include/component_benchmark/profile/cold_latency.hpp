@@ -58,8 +58,8 @@ struct cold_latency {
     std::int64_t most_bytes = std::int64_t{256} << 20;  ///< that are written at a time
     clock_function clock = &steady_nanoseconds;
     noise_function noise = &noise_now;
-    time_budget* budget_of_run = nullptr;  ///< given by the pipeline
-    bool is_cpu = true;                    ///< given by the pipeline
+    time_budget* budget_of_run_ = nullptr;  ///< given by the pipeline
+    bool is_cpu = true;                     ///< given by the pipeline
 
     // A template, so that a file which does not use it does not pay for its description.
     template<class>
@@ -85,9 +85,9 @@ struct cold_latency {
 
     void begin(options const&, environment const& around) {
         is_cpu = around.device_kind == "cpu";
-        budget_of_run = around.budget;
-        if (budget_of_run != nullptr && is_cpu)
-            budget_of_run->join();
+        budget_of_run_ = around.budget;
+        if (budget_of_run_ != nullptr && is_cpu)
+            budget_of_run_->join();
     }
 
     template<class Component>
@@ -96,7 +96,7 @@ struct cold_latency {
             throw std::runtime_error{"caches are emptied on a CPU only"};
         sampling_plan const plan{warmup,   warmup,   samples, target_pct,
                                  budget_s, backward, clock,   noise};
-        auto const all = sample_component(component, plan, budget_of_run,
+        auto const all = sample_component(component, plan, budget_of_run_,
                                           detail::empties_caches{cache_flush<>{bytes_to_flush(
                                               cache(), most_bytes, machine::memory_to_spare())}});
         result made;

@@ -37,7 +37,7 @@ struct latency {
     bool backward = true;
     clock_function clock = &steady_nanoseconds;
     noise_function noise = &noise_now;
-    time_budget* budget_of_run = nullptr;  ///< given by the pipeline
+    time_budget* budget_of_run_ = nullptr;  ///< given by the pipeline
 
     // A template, so that a file which does not use it does not pay for its description.
     template<class>
@@ -69,14 +69,14 @@ struct latency {
     }
 
     void begin(options const&, environment const& around) {
-        budget_of_run = around.budget;
-        if (budget_of_run != nullptr)
-            budget_of_run->join();
+        budget_of_run_ = around.budget;
+        if (budget_of_run_ != nullptr)
+            budget_of_run_->join();
     }
 
     template<class Component>
     [[nodiscard]] result profile(Component& component) const {
-        auto const all = sample_component(component, plan(), budget_of_run, nothing_before{});
+        auto const all = sample_component(component, plan(), budget_of_run_, nothing_before{});
         result made;
         made.latency_ms = all.row_value(&sampled_call::forward);
         made.latency_bwd_ms = all.row_value(&sampled_call::backward);

@@ -89,7 +89,7 @@ void append_to_journal(Path const& path, std::string_view lines, bool sync) {
 struct journal {
     std::string path;
     bool sync = false;  ///< wait for the disk after each line: it survives a power cut, too
-    detail::journal_state state = {};
+    detail::journal_state state_ = {};
 
     static constexpr char const* name = "journal";
 
@@ -106,29 +106,29 @@ struct journal {
     void begin(a_document auto const& report) {
         if (path.empty())
             return;
-        detail::sort_calls(state, report);
+        detail::sort_calls(state_, report);
         auto lines = detail::journal_head(report);
         std::size_t first_sample = 0;
         for (std::size_t row = 0; row < report.nodes.size(); ++row) {
             if (!report.nodes[row].resumed)
                 continue;
-            auto const calls = state.of(row);
+            auto const calls = state_.of(row);
             lines += detail::journal_line(report, row, calls, first_sample);
             first_sample = detail::end_of_samples(report, calls, first_sample);
         }
-        state.last_row = report.nodes.size();
-        state.end_of_samples = first_sample;
+        state_.last_row = report.nodes.size();
+        state_.end_of_samples = first_sample;
         write_file(path, lines);
     }
 
     void component_done(a_document auto const& report, std::size_t row) {
         if (path.empty())
             return;
-        if (row != state.last_row)  // not a row of which there is more to say
-            state.first_sample = state.end_of_samples;
-        state.last_row = row;
-        state.end_of_samples = report.samples.size();
-        auto const line = detail::journal_line(report, row, state.of(row), state.first_sample);
+        if (row != state_.last_row)  // not a row of which there is more to say
+            state_.first_sample = state_.end_of_samples;
+        state_.last_row = row;
+        state_.end_of_samples = report.samples.size();
+        auto const line = detail::journal_line(report, row, state_.of(row), state_.first_sample);
         detail::append_to_journal(path, line, sync);
     }
 
