@@ -53,8 +53,8 @@ struct peak_overrides {
     off::anything bandwidth_gbps{};
 };
 
-/// What `read_journal` gives: nothing.
-struct recorded_run {};
+/// What `read_journal` gives where the library is on.
+struct recorded_run;
 
 enum class when_busy { wait, refuse };
 enum class memory_mode { one_forward, level_by_level };

@@ -25,10 +25,17 @@ column* mutable_column(a_document auto& report, std::string_view id) {
     return children;
 }
 
-/// A child that takes no part: an alias is measured elsewhere, and what was not called costs 0.
-[[nodiscard]] inline bool takes_part(node const& child) {
-    auto const idle = child.calls == 0 && child.state == status::not_called;
-    return child.alias_of == node::none && !idle;
+/// A child that takes no part: an alias is measured elsewhere, and what was not called costs 0. (A
+/// container that is never called takes part where something in it is, if without a value.)
+[[nodiscard]] bool takes_part(a_document auto const& report, std::size_t child) {
+    if (report.nodes[child].alias_of != node::none)
+        return false;
+    if (report.nodes[child].state != status::not_called)
+        return true;
+    for (auto below = child; below < report.nodes[child].end; ++below)
+        if (report.nodes[below].calls > 0)
+            return true;
+    return false;
 }
 
 /// Values of parts added up, some of which may be missing.
@@ -164,7 +171,7 @@ struct call_tree {
     if (is_mean) {
         double sum = 0.0;
         for (auto const part : children_of(report, child))
-            if (takes_part(report.nodes[part]) && values.cells[part].has_value())
+            if (takes_part(report, part) && values.cells[part].has_value())
                 sum += weight_of(report, tree, values, part);
         return sum;
     }
@@ -198,7 +205,7 @@ struct call_tree {
     double weight_sum = 0.0;
     double weighted = 0.0;
     for (auto const child : children_of(report, row)) {
-        if (!takes_part(report.nodes[child]))
+        if (!takes_part(report, child))
             continue;
         auto const& one = values.cells[child];
         auto const outer = tree.outer_calls(child);
