@@ -125,7 +125,10 @@ TEST_CASE("the report has the ledger of the step", "[ledger]") {
     CHECK_THAT(json, Contains(R"("iteration_ms": 10)") && Contains(R"("qps": 3200)") &&
                          Contains(R"("steps": 9)") && Contains(R"("backward": 6.5)") &&
                          Contains(R"("unattributed": 0.5)"));
-    CHECK_THAT(cb::to_summary(report),
-               Contains("step 10.00 ms, 3,200 examples/s: data 10.0 %, forward 20.0 %, backward "
-                        "65.0 %, unattributed 5.0 %"));
+    CHECK_THAT(
+        cb::to_summary(report),
+        Contains("step 10.00 ms, 3,200 examples/s: backward 65.0 %, forward 20.0 %, data 10.0 "
+                 "%, unattributed 5.0 %\n"));
+    CHECK_THAT(cb::to_summary(report, 70),
+               Contains("step 10.00 ms, 3,200 examples/s: backward 65.0 %, other 35.0 %\n"));
 }
