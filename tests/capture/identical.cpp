@@ -119,6 +119,7 @@ TEST_CASE("identical components are measured once, and say so", "[identical]") {
 }
 
 TEST_CASE("nothing is reused where that is not asked for", "[identical]") {
-    for (auto const& row : profile(false).document().nodes)
+    auto const report = profile(false);
+    for (auto const& row : report.document().nodes)
         CHECK(row.state != cb::status::reused);
 }

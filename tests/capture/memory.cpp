@@ -181,3 +181,17 @@ TEST_CASE("when a device is lost, the rest of the rows say so", "[memory]") {
     CHECK_FALSE(report["after"].get<cb::latency>().latency_ms.has_value());
     CHECK(report.document().facts.unchanged.verified);
 }
+
+TEST_CASE("a model on the stack is looked at like any other", "[memory]") {
+    struct on_stack : nn::Module {
+        Tensor forward(Tensor const& x) {
+            CB_FORWARD(x);
+            return first(x).sum();
+        }
+        nn::Linear first = register_module("first", nn::Linear(8, 8));
+    };
+    on_stack model;
+    auto const x = at::rand({4, 8});
+    auto const report = quick({.reuse_identical = true}).run(cb::provide(model, x));
+    CHECK(report[""].get<cb::latency>().latency_bwd_ms.has_value());
+}

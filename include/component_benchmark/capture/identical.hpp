@@ -3,6 +3,7 @@
 
 #include <component_benchmark/capture/op_sequence.hpp>
 #include <component_benchmark/capture/tensor_look.hpp>
+#include <component_benchmark/capture/training_flags.hpp>
 #include <component_benchmark/hook/describe.hpp>
 
 #include <c10/core/ScalarType.h>
@@ -46,7 +47,7 @@ private:
 
     [[nodiscard]] static std::string text_of(Component& one, op_sequence<> const& operators) {
         std::string text = std::to_string(operators.hash()) + '/';
-        for (auto const& module : one.module().modules()) {
+        for (auto const& module : modules_of(one.module())) {
             auto const& object = *module;
             text += typeid(object).name();
             text += module->is_training() ? 't' : 'e';

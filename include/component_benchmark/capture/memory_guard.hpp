@@ -2,6 +2,7 @@
 #pragma once
 
 #include <component_benchmark/capture/component.hpp>
+#include <component_benchmark/capture/training_flags.hpp>
 #include <component_benchmark/core/memory_to_spare.hpp>
 #include <component_benchmark/core/text.hpp>
 
@@ -27,7 +28,7 @@ public:
 
     /// Why `one` must not be run, or nothing. One whose forward fits and whose backward does not
     /// keeps its forward.
-    [[nodiscard]] std::string check(Component& one) const {
+    [[nodiscard]] std::string check(Component& one) const try {
         auto const spare = machine::memory_to_spare(root_);
         if (spare == 0)
             return {};  // the system does not say
@@ -42,6 +43,8 @@ public:
                     text_of("its backward is not run: results and gradients take ", bytes, spare));
         }
         return why;
+    } catch (...) {  // then a run alone shows what is the matter
+        return {};
     }
 
     /// Gives back what a component left, so that the next one finds it.
@@ -58,7 +61,7 @@ private:
     // Of parameters on the CPU. An embedding may be told to make sparse ones.
     [[nodiscard]] static std::int64_t gradient_bytes(Component const& one) {
         std::unordered_set<void const*> sparse;  // by address
-        for (auto const& module : one.module().modules())
+        for (auto const& module : modules_of(one.module()))
             if (auto const* table = module->template as<torch::nn::EmbeddingImpl>();
                 table != nullptr && table->options.sparse())
                 sparse.insert(table->weight.unsafeGetTensorImpl());
