@@ -90,7 +90,7 @@ template<class Context>
         });
         if (is_view || output.is_nested || !output.parts.empty() || !output.device.is_cpu())
             continue;
-        std::int64_t bytes = static_cast<std::int64_t>(c10::elementSize(output.dtype));
+        auto bytes = static_cast<std::int64_t>(c10::elementSize(output.dtype));
         for (std::size_t dimension = 0; dimension < output.sizes.size(); ++dimension)
             if (output.strides[dimension] != 0)  // else all are one
                 bytes *= output.sizes[dimension];
