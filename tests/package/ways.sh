@@ -49,6 +49,13 @@ finds_torch_in() {
     grep "LibTorch .* at $libtorch" "$build/said"
 }
 
+# A folder that CMake takes for LibTorch: for what is told of a program before it is compiled.
+write_stand_in_for_libtorch() {
+    mkdir -p "$1/include/torch/csrc/api/include/torch" "$1/include/torch/headeronly" "$1/lib"
+    touch "$1/include/torch/csrc/api/include/torch/torch.h" "$1/lib/libc10.so" "$1/lib/libtorch_cpu.so"
+    printf '#define TORCH_VERSION_%s\n' "MAJOR 2" "MINOR 11" "PATCH 0" > "$1/include/torch/headeronly/version.h"
+}
+
 case $way in
     subdirectory)
         build_consumer "$build" -D CONSUMER_WAY=add_subdirectory -D COMPONENT_BENCHMARK_SOURCE="$project" \
@@ -61,7 +68,13 @@ case $way in
             -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF
         ;;
     build_tree)
-        configure_library -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF
+        # Where the headers are to be installed changes nothing in the build tree, of interpose.cpp neither.
+        write_stand_in_for_libtorch "$build/libtorch"
+        for include in include inc/luded /some/where/else; do
+            configure_library -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF -D CMAKE_INSTALL_INCLUDEDIR="$include"
+            configure_project "$project/tests/package/consumer" "$build/with_torch" -D CONSUMER_TORCH=ON \
+                -D component_benchmark_DIR="$build/library" -D COMPONENT_BENCHMARK_LIBTORCH_ROOT="$build/libtorch"
+        done
         build_consumer "$build/consumer" -D component_benchmark_DIR="$build/library"
         ;;
     installed)
