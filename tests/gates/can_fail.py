@@ -76,6 +76,8 @@ torch_free = [
      ["docs/packaging/vcpkg/vcpkg.json: version '9."]),
     ("a recipe that finds nothing", ["package/recipes.py"], "docs/packaging/conan/conanfile.py",
      "        CMakeDeps(self).generate()\n", "", ["conanfile.py: generate() makes no CMakeDeps"]),
+    ("a recipe that forgets JSON", ["package/recipes.py"], "docs/packaging/conan/conanfile.py", "nlohmann_json/[>=3.9]",
+     "nlohmann_json/[>=3.8]", ["conanfile.py: with its option resume", "nlohmann_json/[>=3.9]"]),
     ("a preset that is another build", ["package/recipes.py"], "CMakePresets.json", "-O1 -DNDEBUG", "-O3 -DNDEBUG",
      ["CMakePresets.json: `ci` is what tests/run.sh builds first"]),
     ("a pipeline that leaves code behind", ["disabled/object_identity.py", compiling, "pipeline"], library + "off.hpp",
