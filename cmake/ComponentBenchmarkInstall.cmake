@@ -12,6 +12,7 @@ set(include_folder "${CMAKE_INSTALL_INCLUDEDIR}")
 configure_package_config_file(
     cmake/component_benchmarkConfig.cmake.in installed/component_benchmarkConfig.cmake
     INSTALL_DESTINATION "${package_folder}" PATH_VARS include_folder)
+set(include_folder include)
 configure_package_config_file(
     cmake/component_benchmarkConfig.cmake.in component_benchmarkConfig.cmake
     INSTALL_DESTINATION "${CMAKE_CURRENT_BINARY_DIR}" INSTALL_PREFIX "${PROJECT_SOURCE_DIR}"

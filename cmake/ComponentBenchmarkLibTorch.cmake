@@ -6,10 +6,11 @@ include_guard(GLOBAL)
 include(ComponentBenchmarkLibTorchRoot)
 set(COMPONENT_BENCHMARK_LIBTORCH_ROOT "" CACHE PATH "LibTorch's folder, the one with include/ and lib/ (empty: search)")
 
-component_benchmark_find_libtorch_root(COMPONENT_BENCHMARK_LIBTORCH_FOUND)
+if(NOT COMPONENT_BENCHMARK_LIBTORCH_FOUND)  # an installed package has looked for it
+    component_benchmark_find_libtorch_root(COMPONENT_BENCHMARK_LIBTORCH_FOUND)
+endif()
 if(NOT COMPONENT_BENCHMARK_LIBTORCH_FOUND)
-    message(FATAL_ERROR "LibTorch ${COMPONENT_BENCHMARK_LIBTORCH_MINIMUM} or newer is not found: set Torch_DIR or "
-                        "CMAKE_PREFIX_PATH, put a Python that has torch on PATH, or run tools/setup.sh libtorch.")
+    message(FATAL_ERROR "${COMPONENT_BENCHMARK_LIBTORCH_MISSING}")
 endif()
 # CMake runs again whenever it likes, perhaps in a shell without the Torch_DIR of the first.
 set(COMPONENT_BENCHMARK_LIBTORCH_REMEMBERED "${COMPONENT_BENCHMARK_LIBTORCH_FOUND}"

@@ -5,8 +5,11 @@
 #
 # As a script it prints the folder, so that the shell scripts and the build agree:
 #   cmake -D COMPONENT_BENCHMARK_VENV=OFF -P cmake/ComponentBenchmarkLibTorchRoot.cmake
-include_guard(GLOBAL)
+include_guard(DIRECTORY)
 set(COMPONENT_BENCHMARK_LIBTORCH_MINIMUM 2.6)
+string(CONCAT COMPONENT_BENCHMARK_LIBTORCH_MISSING
+              "LibTorch ${COMPONENT_BENCHMARK_LIBTORCH_MINIMUM} or newer is not found: set Torch_DIR or CMAKE_PREFIX_PATH, "
+              "put a Python that has torch on PATH, or run tools/setup.sh libtorch.")
 
 # 2.9 moved the version into another header.
 function(component_benchmark_libtorch_version root out)

@@ -11,9 +11,10 @@ target_compile_definitions(component_benchmark
 # fmt header-only: LibTorch puts its own, newer fmt on the include path, and a compiled older one must not meet it.
 target_link_libraries(component_benchmark INTERFACE Boost::headers fmt::fmt-header-only)
 
-# What reads a journal needs a JSON library; nobody else does, so it is looked for and not asked for.
-find_package(nlohmann_json 3.9 QUIET)
-if(nlohmann_json_FOUND)
+component_benchmark_look_for_json(json_is_missing)
+if(json_is_missing)
+    message(STATUS "There is no component_benchmark::resume: ${json_is_missing}")
+else()
     add_library(component_benchmark_resume INTERFACE)
     add_library(component_benchmark::resume ALIAS component_benchmark_resume)
     target_link_libraries(component_benchmark_resume INTERFACE component_benchmark nlohmann_json::nlohmann_json)

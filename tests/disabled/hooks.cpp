@@ -11,6 +11,26 @@
 #include <utility>
 #include <vector>
 
+struct settings {
+    int const* batch;
+};
+
+struct two_tensors {
+    at::Tensor first, second;
+};
+
+// begin profile
+template<>
+inline constexpr bool component_benchmark::safe_to_replay<settings> = true;
+template<>
+struct component_benchmark::tensor_access<two_tensors> {
+    static void each(two_tensors& value, component_benchmark::tensor_visitor visit) {
+        visit(value.first);
+        visit(value.second);
+    }
+};
+// end profile
+
 namespace {
 
 struct shape {
@@ -72,6 +92,13 @@ struct module {
         return first * bias + bias * constant.corners() + pointer->corners() * first;
     }
 
+    double of_others(settings const& fixed, two_tensors both) {
+        CB_CALL(of_others, fixed, both);
+        double const dimensions = static_cast<double>(both.first.dim());
+        return dimensions * bias + *fixed.batch * dimensions +
+               static_cast<double>(both.second.dim());
+    }
+
     at::Tensor alone() {
         CB_CALL(alone);
         return at::Tensor{};
@@ -105,6 +132,7 @@ double use_all(at::Tensor const& input) {
     double sum = 0.0;
     one.nothing_back(sum);
     sum += one.seen_through(first, first, &first) + one.pack(1, 2.0F, sum) + one.passed_on(sum);
+    sum += one.of_others({array}, {input, input});
     sum += static_cast<double>(one.forward(input, input, 2.0, 3, list).dim());
     sum += static_cast<double>(one.views(list, {1, 2}, "name", {1, 2}, array, "text").dim());
     sum += static_cast<double>(

@@ -14,6 +14,24 @@
 
 namespace cb = component_benchmark;
 
+struct settings {
+    int const* batch;
+};
+
+struct pair_of_others {
+    double first, second;
+};
+
+template<>
+inline constexpr bool component_benchmark::safe_to_replay<settings> = true;
+template<>
+struct cb::tensor_access<pair_of_others> {
+    static void each(pair_of_others& value, cb::tensor_visitor visit) {
+        visit(value.first);
+        visit(value.second);
+    }
+};
+
 struct model {
     int* runs;
     double forward(double input) {

@@ -28,6 +28,33 @@ torch_free = [
      ["hook/interpose.cpp:3", "layering: hook may not include sink"]),
     ("an include by a macro", ["layering/layering.py"], library + "core/needs.hpp", once, once + "#include JSON_HEADER\n",
      ["core/needs.hpp:3", "so that it can be checked"]),
+    ("an include by another path", ["layering/layering.py"], library + "core/needs.hpp", once,
+     once + "#include <component_benchmark/core/../sink/json.hpp>\n", ["core/needs.hpp:3", "without `..`"]),
+    ("an include behind a comment", ["layering/layering.py"], library + "core/needs.hpp", once,
+     once + "/* C */ #include <component_benchmark/sink/json.hpp>\n", ["core/needs.hpp:3", "so that it can be checked"]),
+    ("an include behind a comment of two lines", ["layering/layering.py"], library + "core/needs.hpp", once,
+     once + "/*\n*/ #include <component_benchmark/sink/json.hpp>\n", ["core/needs.hpp:4", "so that it can be checked"]),
+    ("an include on two lines", ["layering/layering.py"], library + "core/needs.hpp", once,
+     once + "#inc\\\nlude <component_benchmark/sink/json.hpp>\n", ["core/needs.hpp:3", "so that it can be checked"]),
+    ("an include without a #", ["layering/layering.py"], library + "core/needs.hpp", once,
+     once + "%:include <component_benchmark/sink/json.hpp>\n", ["core/needs.hpp:3", "so that it can be checked"]),
+    ("another folder of include/", ["layering/layering.py"], "include/other.hpp", None, "// core: another\n#pragma once\n",
+     ["include/other.hpp: users' include path has component_benchmark/ only"]),
+    ("a folder without a rule", ["layering/layering.py"], library + "brand_new/one.hpp", None,
+     "// brand new: a folder\n#pragma once\n", ["no rule for brand_new"]),
+    ("JSON for everybody", ["layering/layering.py"], library + "result/document.hpp", once,
+     once + "#include <nlohmann/json.hpp>\n",
+     ["result/document.hpp:3", "layering: only sink/journal_head.hpp", "is not there for everybody"]),
+    ("NVTX for everybody", ["layering/layering.py"], library + "profile/latency.hpp", once,
+     once + "#include <nvtx3/nvToolsExt.h>\n", ["profile/latency.hpp:3", "layering: only a header that is named for it"]),
+    ("TorchScript where it is not named", ["layering/layering.py"], library + "capture/shapes.hpp", once,
+     once + "#include <torch/script.h>\n", ["capture/shapes.hpp:3", "layering: only a header that is named for it"]),
+    ("CUDA by ATen", ["layering/layering.py"], library + "device/noise.hpp", once,
+     once + "#include <ATen/cuda/CUDAContext.h>\n", ["device/noise.hpp:3", "never in include/: <ATen/cuda/CUDAContext.h>"]),
+    ("all of ATen", ["layering/layering.py"], library + "device/noise.hpp", once, once + "#include <ATen/ATen.h>\n",
+     ["device/noise.hpp:3", "never in include/: <ATen/ATen.h>; it declares every operator"]),
+    ("Python by autograd", ["layering/layering.py"], library + "capture/shapes.hpp", once,
+     once + "#include <torch/csrc/autograd/python_variable.h>\n", ["capture/shapes.hpp:3", "builds without Python"]),
     ("a header by another name", ["layering/layering.py"], library + "core/needs.h", None, "// core: a header of C\n",
      ["core/needs.h:1", "no header"]),
     ("a header that nobody reaches", ["layering/layering.py"], library + "core/lonely.hpp", None,
@@ -76,6 +103,8 @@ torch_free = [
      ["docs/packaging/vcpkg/vcpkg.json: version '9."]),
     ("a recipe that finds nothing", ["package/recipes.py"], "docs/packaging/conan/conanfile.py",
      "        CMakeDeps(self).generate()\n", "", ["conanfile.py: generate() makes no CMakeDeps"]),
+    ("a recipe that forgets JSON", ["package/recipes.py"], "docs/packaging/conan/conanfile.py", "nlohmann_json/[>=3.9]",
+     "nlohmann_json/[>=3.8]", ["conanfile.py: with its option resume", "nlohmann_json/[>=3.9]"]),
     ("a preset that is another build", ["package/recipes.py"], "CMakePresets.json", "-O1 -DNDEBUG", "-O3 -DNDEBUG",
      ["CMakePresets.json: `ci` is what tests/run.sh builds first"]),
     ("a pipeline that leaves code behind", ["disabled/object_identity.py", compiling, "pipeline"], library + "off.hpp",
@@ -130,10 +159,14 @@ def check():
             if before is not None and before not in original:
                 yield f"{name}: {file} has no {before!r} any more; correct tests/gates/can_fail.py."
                 continue
+            new_folder = not target.parent.exists()
+            target.parent.mkdir(exist_ok=True)
             target.write_text(after if before is None else original.replace(before, after, 1))
             status, said = says(copy, wishes)
             if original is None:
                 target.unlink()
+                if new_folder:
+                    target.parent.rmdir()
             else:
                 target.write_text(original)
             if status == gate.skipped:

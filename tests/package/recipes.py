@@ -46,6 +46,22 @@ class recorder:
         return lambda *arguments, **named: self.called.append(name)
 
 
+def for_resume():
+    """What component_benchmark::resume needs: the package and its first version."""
+    text = (root / "cmake/ComponentBenchmarkDependencies.cmake").read_text()
+    found = re.search(r'component_benchmark_missing\((\w+) ([\d.]+) "[^"]* for component_benchmark::resume"', text)
+    return found[1], found[2]
+
+
+def with_resume(one, wish):
+    """What the recipe requires besides, where its option says so."""
+    asked_for = []
+    one.options, one.requires = types.SimpleNamespace(resume=wish), asked_for.append
+    one.requirements()
+    del one.requires
+    return asked_for
+
+
 def recipe():
     """An object of the recipe's class."""
     names = ("conan", "conan.tools", "conan.tools.cmake", "conan.tools.files")
@@ -84,6 +100,10 @@ def check_conan():
             yield f"docs/packaging/conan/conanfile.py: requires {one.requires}, and CMake needs {wish!r}."
     if len(one.requires) != len(required()):
         yield f"docs/packaging/conan/conanfile.py: requires {one.requires}, and CMake needs {sorted(required())}."
+    wish = "{}/[>={}]".format(*for_resume())
+    if with_resume(one, True) != [wish] or with_resume(one, False) != []:
+        yield (f"docs/packaging/conan/conanfile.py: with its option resume it requires {with_resume(one, True)}, without "
+               f"{with_resume(one, False)}, and CMake needs {wish!r} for component_benchmark::resume, and only for that.")
     one.export_sources()
     for pattern, source in copied:
         if not list(pathlib.Path(source).glob(pattern)):
@@ -114,6 +134,9 @@ def check_vcpkg():
     for package in required():
         if vcpkg_names[package] not in names:
             yield f"docs/packaging/vcpkg/vcpkg.json: dependencies {names}, and CMake needs {vcpkg_names[package]!r}."
+    package = for_resume()[0].replace("_", "-")
+    if package not in manifest.get("features", {}).get("resume", {}).get("dependencies", []):
+        yield f"docs/packaging/vcpkg/vcpkg.json: the feature resume must depend on {package!r}."
     port = (packaging / "vcpkg/portfile.cmake").read_text()
     known = set(re.findall(r"option\(COMPONENT_BENCHMARK_([A-Z_]+) ", project))
     yield from check_options("docs/packaging/vcpkg/portfile.cmake", options_of(port), known)

@@ -2,7 +2,7 @@
 # Takes the library into a program that is not ours, in one of the ways that users have:
 #   ways.sh <way> <cmake> <generator> <make program> <compiler> <LibTorch> <build folder>
 # Ways: subdirectory, fetch_content, build_tree, installed and installed_elsewhere (in folders of other names; without
-# torch), installed_torch, plain (only the include folder and interpose.cpp, no CMake), with_find_torch (the project has
+# torch), resume (component_benchmark::resume, and components that cannot be had), installed_torch, plain (only the include folder and interpose.cpp, no CMake), with_find_torch (the project has
 # called find_package(Torch) itself).
 set -euo pipefail
 # shellcheck source=tests/package/common.sh
@@ -49,6 +49,28 @@ finds_torch_in() {
     grep "LibTorch .* at $libtorch" "$build/said"
 }
 
+# A folder that CMake takes for LibTorch: for what is told of a program before it is compiled.
+write_stand_in_for_libtorch() {
+    mkdir -p "$1/include/torch/csrc/api/include/torch" "$1/include/torch/headeronly" "$1/lib"
+    touch "$1/include/torch/csrc/api/include/torch/torch.h" "$1/lib/libc10.so" "$1/lib/libtorch_cpu.so"
+    printf '#define TORCH_VERSION_%s\n' "MAJOR 2" "MINOR 11" "PATCH 0" > "$1/include/torch/headeronly/version.h"
+}
+
+# asks <what must be said, lines> <CMake arguments>...: the components that a program finds, and what it is told.
+asks() {
+    local wanted=$1 said
+    shift
+    rm -rf "$build/asks"
+    said=$(env -u Torch_DIR -u COMPONENT_BENCHMARK_LIBTORCH_ROOT PATH="$build/programs:$PATH" "$cmake" \
+        -S "$project/tests/package/consumer" -B "$build/asks" -G "$generator" -D CMAKE_MAKE_PROGRAM="$make_program" \
+        -D CMAKE_CXX_COMPILER="$compiler" "$@" 2>&1 | tr '\n' ' ' | tr -s ' ') || true
+    while read -r line; do
+        [[ $line != "not: "* || $said != *"${line#not: }"* ]] && [[ $line == "not: "* || $said == *"$line"* ]] && continue
+        echo "cmake $* must say '$line', and says: $said"
+        return 1
+    done <<< "$wanted"
+}
+
 case $way in
     subdirectory)
         build_consumer "$build" -D CONSUMER_WAY=add_subdirectory -D COMPONENT_BENCHMARK_SOURCE="$project" \
@@ -61,7 +83,13 @@ case $way in
             -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF
         ;;
     build_tree)
-        configure_library -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF
+        # Where the headers are to be installed changes nothing in the build tree, of interpose.cpp neither.
+        write_stand_in_for_libtorch "$build/libtorch"
+        for include in include inc/luded /some/where/else; do
+            configure_library -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF -D CMAKE_INSTALL_INCLUDEDIR="$include"
+            configure_project "$project/tests/package/consumer" "$build/with_torch" -D CONSUMER_TORCH=ON \
+                -D component_benchmark_DIR="$build/library" -D COMPONENT_BENCHMARK_LIBTORCH_ROOT="$build/libtorch"
+        done
         build_consumer "$build/consumer" -D component_benchmark_DIR="$build/library"
         ;;
     installed)
@@ -83,6 +111,35 @@ case $way in
             rm -rf "$build/consumer"
             build_consumer "$build/consumer" -D component_benchmark_DIR="$build/moved/data/cmake/component_benchmark"
         done
+        ;;
+    resume)
+        configure_library -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF
+        "$cmake" --install "$build/library" --prefix "$build/prefix"
+        build_consumer "$build/consumer" -D CMAKE_PREFIX_PATH="$build/prefix" -D CONSUMER_RESUMES=ON
+        # Neither nlohmann_json nor a LibTorch: the Pythons on PATH have none.
+        mkdir -p "$build/programs"
+        for name in python python3; do ln -sf "$(command -v false)" "$build/programs/$name"; done
+        installed=(-D component_benchmark_DIR="$build/prefix/share/cmake/component_benchmark")
+        subdirectory=(-D CONSUMER_ASKS=no -D CONSUMER_WAY=add_subdirectory -D COMPONENT_BENCHMARK_SOURCE="$project"
+            -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF)
+        without=(-D CMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON)
+        needs="needs nlohmann_json for component_benchmark::resume, version 3.9 or newer, and CMake"
+        asks $'found: 1\nhas resume\nnot: has torch' "${installed[@]}" -D CONSUMER_ASKS=QUIET
+        asks "has resume" "${subdirectory[@]}"
+        asks "$needs does not find it" "${subdirectory[@]}" "${without[@]}"
+        asks $'found: 1\nnot: resume' "${installed[@]}" "${without[@]}" -D CONSUMER_ASKS="QUIET;OPTIONAL_COMPONENTS;resume"
+        asks $'found: 1\nnot: has resume\n'"$needs does not find it" "${installed[@]}" "${without[@]}" \
+            -D CONSUMER_ASKS="OPTIONAL_COMPONENTS;resume"
+        asks $'found: 0\nnot: resume' "${installed[@]}" "${without[@]}" -D CONSUMER_ASKS="QUIET;COMPONENTS;resume"
+        asks "$needs does not find it" "${installed[@]}" "${without[@]}" -D CONSUMER_ASKS="REQUIRED;COMPONENTS;resume"
+        asks $'found: 1\nnot: has torch\nnot: says torch' "${installed[@]}" -D COMPONENT_BENCHMARK_VENV=OFF \
+            -D CONSUMER_ASKS="QUIET;OPTIONAL_COMPONENTS;torch"
+        asks "or newer is not found: set Torch_DIR" "${installed[@]}" -D COMPONENT_BENCHMARK_VENV=OFF \
+            -D CONSUMER_ASKS="REQUIRED;COMPONENTS;torch"
+        mkdir -p "$build/old"
+        touch "$build/old/nlohmann_jsonConfig.cmake"
+        echo "set(PACKAGE_VERSION 3.8.0)" > "$build/old/nlohmann_jsonConfigVersion.cmake"
+        asks "$needs finds version 3.8.0" "${subdirectory[@]}" -D nlohmann_json_DIR="$build/old"
         ;;
     installed_torch)
         configure_library -D COMPONENT_BENCHMARK_WITH_LIBTORCH=OFF  # a package is made without one

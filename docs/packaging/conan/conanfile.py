@@ -14,7 +14,8 @@ class ComponentBenchmark(ConanFile):
     package_type = "header-library"
     settings = "os", "compiler", "build_type", "arch"
     requires = "boost/[>=1.74]", "fmt/[>=9 <13]"
-    default_options = {"boost/*:header_only": True, "fmt/*:header_only": True}
+    options = {"resume": [True, False]}  # component_benchmark::resume, which reads JSON
+    default_options = {"resume": False, "boost/*:header_only": True, "fmt/*:header_only": True}
     no_copy_source = True
 
     @property
@@ -24,6 +25,10 @@ class ComponentBenchmark(ConanFile):
     def set_version(self):
         header = load(self, os.path.join(self._checkout, "include", "component_benchmark", "version.hpp"))
         self.version = ".".join(re.findall(r"define COMPONENT_BENCHMARK_VERSION_[A-Z]+ (\d+)", header))
+
+    def requirements(self):
+        if self.options.resume:
+            self.requires("nlohmann_json/[>=3.9]")
 
     def export_sources(self):
         for pattern in ("include/*", "cmake/*", "CMakeLists.txt", "LICENSE"):

@@ -34,6 +34,20 @@
 
 #else
 
+namespace component_benchmark {
+
+// What a program specialises or takes when arguments are of types that are not known; nobody asks.
+template<class Argument>
+inline constexpr bool safe_to_replay = false;
+template<class Argument>
+struct tensor_access {};
+struct tensor_visitor {
+    template<class Tensor>
+    constexpr void operator()(Tensor&) const noexcept {}
+};
+
+}  // namespace component_benchmark
+
 namespace component_benchmark::hook {
 
 // C-variadic and not a template: with a template g++ -O0 swaps operands in the surrounding code.
