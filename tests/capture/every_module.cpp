@@ -810,9 +810,15 @@ private:
         model_.observed = nullptr;
         has_loss_ = false;
         tensors output_gradients;
-        if (auto const loss = weighted_sum(outputs); loss.defined()) {
+        // Of each output by itself: one may be made from another, as an LSTM cell's h from its c.
+        tensors apart;
+        for (auto const& output : outputs)
+            apart.push_back(output.defined() && output.requires_grad()
+                                ? output.detach().requires_grad_(true)
+                                : output);
+        if (auto const loss = weighted_sum(apart); loss.defined()) {
             has_loss_ = true;
-            output_gradients = torch::autograd::grad({loss}, that_need_gradients(outputs));
+            output_gradients = torch::autograd::grad({loss}, that_need_gradients(apart));
         }
         for (auto const& seen : observed) {
             in_shapes_ = cb::capture::shapes_text(looks_of(defined(seen.inputs)));
