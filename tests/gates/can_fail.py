@@ -91,8 +91,22 @@ torch_free = [
      "// WITHOUT_WRITE\n", "// without a write\n", ["sink.cpp, WITHOUT_WRITE: the macro is used, and no case"]),
     ("a field that off has not", ["disabled/twins.py", compiling, "torch_free"], library + "off/profilers.hpp",
      "    int warmup = 2;\n", "", ["cb::latency: on has the field warmup, and off has not"]),
-    ("a shipped sink without a name", ["disabled/twins.py", compiling, "torch_free"], library + "sink/json.hpp",
+    ("a shipped sink without a name", ["disabled/twins.py", compiling, "functions"], library + "sink/json.hpp",
      "    static constexpr char const* name = \"json\";\n", "", ["sink/json.hpp:", "json is a plugin off; give it its name"]),
+    ("a sink without a name, on and off", ["disabled/twins.py", compiling, "functions"], library + "sink/echo.hpp", None,
+     "// result -> SINK: an echo\n#pragma once\nnamespace component_benchmark {\nstruct echo {\n    void write(int) {}\n};\n"
+     "}  // namespace component_benchmark\n", ["sink/echo.hpp:4: echo is a sink, by its write(); give it its name"]),
+    ("a field of another type and value off", ["disabled/twins.py", compiling, "torch_free"],
+     library + "off/profilers.hpp", "    double target_pct = 1;", "    int target_pct = 2;", ["cb::latency: target_pct is double on, and int off", "target_pct is 1 on, and 2 off"]),
+    ("a function that off has not", ["disabled/twins.py", compiling, "functions"], library + "off.hpp",
+     "result_of<Work> zero_grad(", "result_of<Work> no_grad(",
+     ["cb::step_ledger: on has the function zero_grad()", "cb::step_ledger: off has the function no_grad()"]),
+    ("a function of a row that off has not", ["disabled/twins.py", compiling, "functions"], library + "off.hpp",
+     "std::string reason() const", "std::string why() const",
+     ["cb::report::row: on has the function reason()"]),
+    ("a free function that off has not", ["disabled/twins.py", compiling, "functions"], library + "off.hpp",
+     "bool interrupted() noexcept", "bool stopped() noexcept",
+     ["cb::interrupted: the docs name it, and off there is none"]),
     ("a metric that only off has", ["disabled/twins.py", compiling, "torch_free"], library + "off/profilers.hpp",
      "        off::metric<std::int64_t> samples;\n", "        off::metric<std::int64_t> samples, lost;\n",
      ["cb::latency::result: off has the field lost, and on has not"]),
@@ -122,11 +136,12 @@ torch = [
 ]
 
 
-files = (".clang-format", ".clang-tidy", "CMakeLists.txt", "CMakePresets.json", "LICENSE")
+folders = ("include", "tests", "examples", "docs", "cmake")
+files = (".clang-format", ".clang-tidy", "CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md")
 
 
 def copy_of_sources(folder):
-    for name in ("include", "tests", "examples", "docs", "cmake"):
+    for name in folders:
         shutil.copytree(gate.root / name, folder / name, ignore=shutil.ignore_patterns("golden", "oracle"))
     for name in files:
         shutil.copy(gate.root / name, folder / name)
@@ -179,4 +194,4 @@ def check():
 
 
 asked = gate.arguments("which")
-gate.run_once(asked, [gate.root / name for name in ("include", "tests", "docs/packaging", "cmake", *files)], check)
+gate.run_once(asked, [gate.root / name for name in (*folders, *files)], check)
