@@ -19,7 +19,8 @@ import gate
 from declarations import classes_in, classes_of
 from headers import all_headers, include, include_folder, library, sees_torch
 
-plugin_name = re.compile(r'^ *(?=.*\bstatic\b)(?=.*\bconst(?:expr|init)?\b)[\w: *&]+\bname\s*(?:=\s*|\{)"(\w+)"', re.MULTILINE)
+plugin_name = re.compile(r'^ *(?=.*\bstatic\b)(?=.*\bconst(?:expr|init)?\b)[\w: *&]+\bname\s*(?:=\s*|\{)"(\w+)"',
+                         re.MULTILINE)
 # By what a class is a plugin, and the folder where such classes ship.
 roles = {"write": ("sink", "sink"), "profile": ("profile", "profiler"), "apply": ("preprocess", "preprocessor")}
 # What users read may name these of the library; all of it must be there off.
@@ -216,7 +217,8 @@ def check_functions(on, off, outer="cb"):
             yield (f"{outer}::{name}: on has the function {function}(), and off has not; declare it in "
                    f"include/component_benchmark/off.hpp.")
         for function in sorted(one.functions - twin.functions):
-            yield f"{outer}::{name}: off has the function {function}(), and on has not; a program that calls it builds only off."
+            yield (f"{outer}::{name}: off has the function {function}(), and on has not; a program that calls it builds "
+                   f"only off.")
         if outer == "cb":
             yield from check_functions(twin.inner, one.inner, f"cb::{name}")
 
