@@ -90,7 +90,7 @@ torch_free = [
     ("a test of sentences without one", ["compile_fail/check.py", compiling, "hollow.cpp"], "tests/compile_fail/hollow.cpp",
      None, "// Nothing is refused.\nint nothing();\n", ["hollow.cpp: no cases"]),
     ("a case with a number that compiles", ["compile_fail/check.py", compiling, "hollow.cpp"],
-     "tests/compile_fail/hollow.cpp", None, "// Nothing is refused.\n// CASE_2\n//     never said\n#ifdef CASE_2\n#endif\n"
+     "tests/compile_fail/hollow.cpp", None, "// Nothing is refused.\n// CASE_2\n//     a sentence that is never said\n#ifdef CASE_2\n#endif\n"
      "int nothing();\n", ["hollow.cpp, CASE_2: must not compile, and does"]),
     ("a sentence of one letter", ["compile_fail/check.py", compiling, "sink.cpp"], "tests/compile_fail/sink.cpp",
      "// WITHOUT_NAME\n//     a sink ", "// WITHOUT_NAME\n//     a\n// sink ", ["sink.cpp, WITHOUT_NAME: 'a' is not a sentence"]),
