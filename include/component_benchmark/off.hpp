@@ -5,6 +5,7 @@
 // sink, result/document.hpp.
 #pragma once
 
+#include <component_benchmark/core/clock.hpp>
 #include <component_benchmark/core/needs.hpp>
 #include <component_benchmark/core/node.hpp>
 #include <component_benchmark/core/step_times.hpp>

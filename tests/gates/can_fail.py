@@ -67,6 +67,11 @@ torch_free = [
      "struct needs  {};", ["core/needs.hpp:8", "not as clang-format 14 writes it"]),
     ("a format of one's own", ["layering/formatting.py", "{root}/include"], library + "core/needs.hpp", "struct needs {};",
      "// clang-format off\nstruct needs  {};", ["core/needs.hpp:8", "`clang-format off` needs a reason"]),
+    ("a last line without an end", ["layering/formatting.py", "{root}/include"], library + "core/needs.hpp",
+     "}  // namespace component_benchmark\n", "}  // namespace component_benchmark",
+     ["core/needs.hpp:", "the last line has no end"]),
+    ("a carriage return", ["layering/formatting.py", "{root}/include"], library + "core/needs.hpp", once,
+     "#pragma once\r\n", ["core/needs.hpp:2", "a line ends in a carriage return"]),
     ("a null pointer of C, off", ["layering/tidy.py", compiling, "torch_free"], library + "off.hpp", "enum class colour ",
      "inline void* none() {\n    return 0;\n}\nenum class colour ", ["off.hpp", "clang-tidy, modernize-use-nullptr"]),
     ("a header that needs another", ["layering/headers_alone.py", compiling, "core/metric.hpp"], library + "core/metric.hpp",
@@ -85,14 +90,30 @@ torch_free = [
     ("a test of sentences without one", ["compile_fail/check.py", compiling, "hollow.cpp"], "tests/compile_fail/hollow.cpp",
      None, "// Nothing is refused.\nint nothing();\n", ["hollow.cpp: no cases"]),
     ("a case with a number that compiles", ["compile_fail/check.py", compiling, "hollow.cpp"],
-     "tests/compile_fail/hollow.cpp", None, "// Nothing is refused.\n// CASE_2\n//     never said\n#ifdef CASE_2\n#endif\n"
+     "tests/compile_fail/hollow.cpp", None, "// Nothing is refused.\n// CASE_2\n//     a sentence that is never said\n#ifdef CASE_2\n#endif\n"
      "int nothing();\n", ["hollow.cpp, CASE_2: must not compile, and does"]),
+    ("a sentence of one letter", ["compile_fail/check.py", compiling, "sink.cpp"], "tests/compile_fail/sink.cpp",
+     "// WITHOUT_NAME\n//     a sink ", "// WITHOUT_NAME\n//     a\n// sink ", ["sink.cpp, WITHOUT_NAME: 'a' is not a sentence"]),
     ("a mistake that no case names", ["compile_fail/check.py", compiling, "sink.cpp"], "tests/compile_fail/sink.cpp",
      "// WITHOUT_WRITE\n", "// without a write\n", ["sink.cpp, WITHOUT_WRITE: the macro is used, and no case"]),
     ("a field that off has not", ["disabled/twins.py", compiling, "torch_free"], library + "off/profilers.hpp",
      "    int warmup = 2;\n", "", ["cb::latency: on has the field warmup, and off has not"]),
-    ("a shipped sink without a name", ["disabled/twins.py", compiling, "torch_free"], library + "sink/json.hpp",
+    ("a shipped sink without a name", ["disabled/twins.py", compiling, "functions"], library + "sink/json.hpp",
      "    static constexpr char const* name = \"json\";\n", "", ["sink/json.hpp:", "json is a plugin off; give it its name"]),
+    ("a sink without a name, on and off", ["disabled/twins.py", compiling, "functions"], library + "sink/echo.hpp", None,
+     "// result -> SINK: an echo\n#pragma once\nnamespace component_benchmark {\nstruct echo {\n    void write(int) {}\n};\n"
+     "}  // namespace component_benchmark\n", ["sink/echo.hpp:4: echo is a sink, by its write(); give it its name"]),
+    ("a field of another type and value off", ["disabled/twins.py", compiling, "torch_free"],
+     library + "off/profilers.hpp", "    double target_pct = 1;", "    int target_pct = 2;", ["cb::latency: target_pct is double on, and int off", "target_pct is 1 on, and 2 off"]),
+    ("a function that off has not", ["disabled/twins.py", compiling, "functions"], library + "off.hpp",
+     "result_of<Work> zero_grad(", "result_of<Work> no_grad(",
+     ["cb::step_ledger: on has the function zero_grad()", "cb::step_ledger: off has the function no_grad()"]),
+    ("a function of a row that off has not", ["disabled/twins.py", compiling, "functions"], library + "off.hpp",
+     "std::string reason() const", "std::string why() const",
+     ["cb::report::row: on has the function reason()"]),
+    ("a free function that off has not", ["disabled/twins.py", compiling, "functions"], library + "off.hpp",
+     "bool interrupted() noexcept", "bool stopped() noexcept",
+     ["cb::interrupted: the docs name it, and off there is none"]),
     ("a metric that only off has", ["disabled/twins.py", compiling, "torch_free"], library + "off/profilers.hpp",
      "        off::metric<std::int64_t> samples;\n", "        off::metric<std::int64_t> samples, lost;\n",
      ["cb::latency::result: off has the field lost, and on has not"]),
@@ -105,8 +126,30 @@ torch_free = [
      "        CMakeDeps(self).generate()\n", "", ["conanfile.py: generate() makes no CMakeDeps"]),
     ("a recipe that forgets JSON", ["package/recipes.py"], "docs/packaging/conan/conanfile.py", "nlohmann_json/[>=3.9]",
      "nlohmann_json/[>=3.8]", ["conanfile.py: with its option resume", "nlohmann_json/[>=3.9]"]),
+    ("a recipe without CMake's modules", ["package/recipes.py"], "docs/packaging/conan/conanfile.py", '"cmake/*", ', "",
+     ["conanfile.py: exports no cmake/ComponentBenchmarkDependencies.cmake"]),
+    ("a recipe with a compiled fmt", ["package/recipes.py"], "docs/packaging/conan/conanfile.py", '"fmt/*:header_only": True',
+     '"fmt/*:header_only": False', ["conanfile.py: fmt/*:header_only must be True"]),
+    ("a port that asks for a newer fmt", ["package/recipes.py"], "docs/packaging/vcpkg/vcpkg.json", '    "fmt",\n',
+     '    {"name": "fmt", "version>=": "99"},\n', ["vcpkg.json: asks for fmt 99"]),
+    ("a preset without sanitizers", ["package/recipes.py"], "CMakePresets.json", "-fsanitize=address,undefined ", "",
+     ["CMakePresets.json: `asan` is a Debug build"]),
+    ("a preset with a misspelt option", ["package/recipes.py"], "CMakePresets.json", "WITH_LIBTORCH", "WITH_TORCH",
+     ["CMakePresets.json: `asan` sets COMPONENT_BENCHMARK_WITH_TORCH"]),
+    ("a page with another version", ["package/recipes.py"], "docs/quick_start.md", "find_package(component_benchmark)",
+     "find_package(component_benchmark 0.7)", ["docs/quick_start.md: find_package(component_benchmark 0.7)"]),
+    ("a page with other versions of others", ["package/recipes.py"], "README.md", "fmt 9 to 12", "fmt 9 to 13",
+     ["README.md: says 'fmt 9 to 13'"]),
     ("a preset that is another build", ["package/recipes.py"], "CMakePresets.json", "-O1 -DNDEBUG", "-O3 -DNDEBUG",
      ["CMakePresets.json: `ci` is what tests/run.sh builds first"]),
+    ("a link to nothing", ["gates/pages.py"], "docs/contributing.md", "](changelog.md)", "](changes.md)",
+     ["docs/contributing.md:", "the link changes.md leads to nothing"]),
+    ("a link to no heading", ["gates/pages.py"], "docs/reading_the_report.md", "live_training.md#a-run", "live_training.md#no-run",
+     ["docs/reading_the_report.md:", "has no heading 'no-run"]),
+    ("a command that runs nothing", ["gates/pages.py"], "docs/contributing.md", "-R shared_libraries", "-R shared_modules",
+     ["docs/contributing.md:", "`ctest -R shared_modules` runs nothing"]),
+    ("a target that nobody makes", ["gates/pages.py"], "docs/contributing.md", "--target static_tests", "--target static_facts",
+     ["docs/contributing.md:", "`--target static_facts`"]),
     ("a pipeline that leaves code behind", ["disabled/object_identity.py", compiling, "pipeline"], library + "off.hpp",
      "namespace component_benchmark {\n", "namespace component_benchmark {\ninline int volatile left_behind = 0;\n"
      "inline int const touched = left_behind;\n",
@@ -122,38 +165,50 @@ torch = [
 ]
 
 
-files = (".clang-format", ".clang-tidy", "CMakeLists.txt", "CMakePresets.json", "LICENSE")
+folders = ("include", "tests", "examples", "docs", "cmake")
+files = (".clang-format", ".clang-tidy", "CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md")
 
 
 def copy_of_sources(folder):
-    for name in ("include", "tests", "examples", "docs", "cmake"):
+    for name in folders:
         shutil.copytree(gate.root / name, folder / name, ignore=shutil.ignore_patterns("golden", "oracle"))
     for name in files:
         shutil.copy(gate.root / name, folder / name)
 
 
-def command_of(copy, wishes):
+def command_of(root, memory, wishes):
     script, *rest = wishes
-    command = [sys.executable, "-B", str(copy / "tests" / script)]
+    command = [sys.executable, "-B", str(root / "tests" / script)]
     for one in rest:
         if one == compiling:
-            command += ["--compiler", asked.compiler, "--flags", str(asked.flags.resolve()), "--memory", str(copy / "memory")]
+            command += ["--compiler", asked.compiler, "--flags", str(asked.flags.resolve()), "--memory", str(memory)]
         else:
-            command.append(one.replace("{root}", str(copy)))
+            command.append(one.replace("{root}", str(root)))
     return command
 
 
-def says(copy, wishes):
-    done = subprocess.run(command_of(copy, wishes), capture_output=True, text=True)
+def says(root, memory, wishes):
+    done = subprocess.run(command_of(root, memory, wishes), capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 
 
+def check_before(cases):
+    """A gate that fails anyway proves nothing. They remember: each passes, or has passed, in this run by itself."""
+    for wishes in {tuple(wishes): None for _, wishes, file, before, *_ in cases
+                   if before is not None or pathlib.Path(file).name not in wishes}:
+        status, said = says(gate.root, asked.memory, wishes)
+        if status not in (0, gate.skipped):
+            yield f"{' '.join(wishes)}: must pass before a rule is broken; it ended with {status} and said:\n{said[-1500:]}"
+
+
 def check():
+    cases = torch if asked.which == "torch" else torch_free
     tried = 0
+    yield from check_before(cases)
     with tempfile.TemporaryDirectory(prefix="component_benchmark_gates_") as folder:
         copy = pathlib.Path(folder)
         copy_of_sources(copy)
-        for name, wishes, file, before, after, expected in torch if asked.which == "torch" else torch_free:
+        for name, wishes, file, before, after, expected in cases:
             target = copy / file
             original = target.read_text() if target.exists() else None
             if before is not None and before not in original:
@@ -162,7 +217,7 @@ def check():
             new_folder = not target.parent.exists()
             target.parent.mkdir(exist_ok=True)
             target.write_text(after if before is None else original.replace(before, after, 1))
-            status, said = says(copy, wishes)
+            status, said = says(copy, copy / "memory", wishes)
             if original is None:
                 target.unlink()
                 if new_folder:
@@ -179,4 +234,4 @@ def check():
 
 
 asked = gate.arguments("which")
-gate.run_once(asked, [gate.root / name for name in ("include", "tests", "docs/packaging", "cmake", *files)], check)
+gate.run_once(asked, [gate.root / name for name in (*folders, *files)], check)

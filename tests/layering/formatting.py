@@ -45,7 +45,13 @@ def sentences():
     if not warned and done.returncode != 0:
         yield done.stderr
     for file in files:
-        for number, line in enumerate(pathlib.Path(file).read_text().splitlines(), 1):
+        content = pathlib.Path(file).read_bytes()
+        if b"\r" in content:
+            number = content[:content.index(b"\r")].count(b"\n") + 1
+            yield f"{shown(file)}:{number}: a line ends in a carriage return; lines end in a line feed alone."
+        if content and not content.endswith(b"\n"):
+            yield f"{shown(file)}:{content.count(10) + 1}: the last line has no end; add a line feed."
+        for number, line in enumerate(content.decode().splitlines(), 1):
             if re.search(r"//\s*clang-format\s+off|/\*\s*clang-format\s+off", line) and shown(file) not in unformatted:
                 yield (f"{shown(file)}:{number}: `clang-format off` needs a reason: write it as clang-format 14 does, or "
                        f"name the file with the reason in `unformatted` in tests/layering/formatting.py.")

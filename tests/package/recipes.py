@@ -3,6 +3,7 @@
 They are looked at as text and, the Conan recipe, run with a stand-in for Conan, so that neither packager has to be there.
 The version stands in version.hpp alone; what has to repeat it is compared.  recipes.py [ROOT]
 """
+import fnmatch
 import json
 import pathlib
 import re
@@ -108,12 +109,24 @@ def check_conan():
     for pattern, source in copied:
         if not list(pathlib.Path(source).glob(pattern)):
             yield f"docs/packaging/conan/conanfile.py: exports {pattern!r}, and there is none in the checkout."
+    needed = ["CMakeLists.txt", "LICENSE", *(path.relative_to(root).as_posix() for part in ("cmake", "include")
+                                             for path in (root / part).rglob("*") if path.is_file())]
+    for file in needed:
+        if not any(fnmatch.fnmatch(file, pattern) for pattern, _ in copied):
+            yield f"docs/packaging/conan/conanfile.py: exports no {file}, and CMake needs it."
+    for name in conan_names.values():
+        if one.default_options.get(f"{name}/*:header_only") is not True:
+            yield f"docs/packaging/conan/conanfile.py: {name}/*:header_only must be True; a compiled one would meet LibTorch's."
     one.cpp_info = types.SimpleNamespace(set_property=lambda *_: None)
     one.package_info()
     installed = re.search(r'set\(package_folder "\$\{CMAKE_INSTALL_DATADIR\}/([^"]+)"\)',
                           (root / "cmake/ComponentBenchmarkInstall.cmake").read_text())[1]
     if one.cpp_info.builddirs != [f"share/{installed}"]:
         yield f"docs/packaging/conan/conanfile.py: builddirs {one.cpp_info.builddirs}, and CMake installs share/{installed}."
+
+
+def number(version):
+    return tuple(map(int, re.findall(r"\d+", version)))
 
 
 def check_options(file, given, known):
@@ -134,6 +147,13 @@ def check_vcpkg():
     for package in required():
         if vcpkg_names[package] not in names:
             yield f"docs/packaging/vcpkg/vcpkg.json: dependencies {names}, and CMake needs {vcpkg_names[package]!r}."
+    for one in manifest["dependencies"]:
+        for package, (minimum, too_new) in required().items():
+            least = one.get("version>=", minimum) if isinstance(one, dict) else minimum
+            if isinstance(one, dict) and one["name"] == vcpkg_names[package] and (
+                    number(least) < number(minimum) or too_new and number(least) >= number(too_new)):
+                yield (f"docs/packaging/vcpkg/vcpkg.json: asks for {one['name']} {least}, and CMake takes {minimum} "
+                       f"{'and below ' + too_new if too_new else 'or newer'}.")
     package = for_resume()[0].replace("_", "-")
     if package not in manifest.get("features", {}).get("resume", {}).get("dependencies", []):
         yield f"docs/packaging/vcpkg/vcpkg.json: the feature resume must depend on {package!r}."
@@ -159,7 +179,7 @@ def check_repeated_version():
     major_minor = ".".join(version().split(".")[:2])
     if (heading := re.search(r"^## ([\d.]+)", (root / "docs/changelog.md").read_text(), re.MULTILINE)[1]) != version():
         yield f"docs/changelog.md: its first heading is {heading}, version.hpp has {version()}."
-    for file in ("docs/packaging/README.md", "tests/package/consumer/CMakeLists.txt"):
+    for file in (*pages(), "tests/package/consumer/CMakeLists.txt"):
         for found in re.findall(r"find_package\(component_benchmark ([\d.]+)", (root / file).read_text()):
             if found != major_minor:
                 yield f"{file}: find_package(component_benchmark {found}), and version.hpp has {version()}."
@@ -170,10 +190,45 @@ def check_repeated_version():
             yield f"{file}: has the version {version()} written out; it stands in numbers in version.hpp, and there only."
 
 
+def pages():
+    """What people read, but for what was once so."""
+    return [path.relative_to(root).as_posix() for path in (root / "README.md", *sorted((root / "docs").rglob("*.md")))
+            if path.name != "changelog.md" and path.exists()]
+
+
+def check_ranges():
+    """Where people read which versions are taken."""
+    (boost, _), (fmt, too_new) = required()["Boost"], required()["fmt"]
+    wanted = ((r"fmt (\d+) (?:to|or) (\d+)", (fmt, str(int(too_new) - 1))), (r"Boost[^.;]{0,24}? (\d+\.\d+) or newer", boost),
+              (r"nlohmann[_-]json (\d[\d.]*) or newer", for_resume()[1]))
+    seen = set()
+    for file in pages():
+        text = " ".join((root / file).read_text().split())
+        for pattern, range_of in wanted:
+            for found in re.finditer(pattern, text):
+                seen.add(pattern)
+                if (found.groups() if isinstance(range_of, tuple) else found[1]) != range_of:
+                    yield f"{file}: says {found[0]!r}, and CMake takes {range_of}."
+    for pattern, range_of in wanted:
+        if pattern not in seen:
+            yield f"README.md, docs/: nowhere is said that {range_of} is taken ({pattern}); correct it or recipes.py."
+
+
 def check_presets():
+    known = set(re.findall(r"(?:option|set)\((COMPONENT_BENCHMARK_\w+) [^)]*?(?:ON|OFF|PROJECT_IS_TOP_LEVEL\}|CACHE \w+)",
+                           "".join((root / file).read_text() for file in (
+                               "CMakeLists.txt", "tests/CMakeLists.txt", "cmake/ComponentBenchmarkLibTorch.cmake"))))
+    for one in json.loads((root / "CMakePresets.json").read_text())["configurePresets"]:
+        for name in one.get("cacheVariables", {}):
+            if name.startswith("COMPONENT_BENCHMARK_") and name not in known:
+                yield f"CMakePresets.json: `{one['name']}` sets {name}, and the project has no such option."
     presets = json.loads((root / "CMakePresets.json").read_text())["configurePresets"]
     ci = next(one for one in presets if one["name"] == "ci")["cacheVariables"]
     script = (root / "tests/run.sh").read_text()
+    asan = next(one for one in presets if one["name"] == "asan")["cacheVariables"]
+    flags = re.search(r"^sanitizers='(.*)'$", script, re.MULTILINE)[1]
+    if asan.get("CMAKE_CXX_FLAGS") != flags or asan.get("CMAKE_BUILD_TYPE") != "Debug":
+        yield f"CMakePresets.json: `asan` is a Debug build with what tests/run.sh calls sanitizers, {flags!r}, and is {asan}."
     first = re.search(r"test_configuration gcc-release (.*)", script)[1]
     wishes = " ".join(re.search(rf"^{name}=\((.*)\)$", script, re.MULTILINE)[1]
                       for name in re.findall(r"\$\{(\w+)\[@\]\}", first))
@@ -183,6 +238,6 @@ def check_presets():
 
 
 copied = []
-sentences = [*check_conan(), *check_vcpkg(), *check_repeated_version(), *check_presets()]
+sentences = [*check_conan(), *check_vcpkg(), *check_repeated_version(), *check_ranges(), *check_presets()]
 print("\n".join(sentences) if sentences else f"the recipes and presets agree with the project, {version()}")
 sys.exit(1 if sentences else 0)

@@ -127,10 +127,10 @@ case $way in
         asks $'found: 1\nhas resume\nnot: has torch' "${installed[@]}" -D CONSUMER_ASKS=QUIET
         asks "has resume" "${subdirectory[@]}"
         asks "$needs does not find it" "${subdirectory[@]}" "${without[@]}"
-        asks $'found: 1\nnot: resume' "${installed[@]}" "${without[@]}" -D CONSUMER_ASKS="QUIET;OPTIONAL_COMPONENTS;resume"
+        asks $'found: 1\nnot: has resume\nnot: says resume\nnot: There is no' "${installed[@]}" "${without[@]}" -D CONSUMER_ASKS="QUIET;OPTIONAL_COMPONENTS;resume"
         asks $'found: 1\nnot: has resume\n'"$needs does not find it" "${installed[@]}" "${without[@]}" \
             -D CONSUMER_ASKS="OPTIONAL_COMPONENTS;resume"
-        asks $'found: 0\nnot: resume' "${installed[@]}" "${without[@]}" -D CONSUMER_ASKS="QUIET;COMPONENTS;resume"
+        asks $'found: 0\nnot: has resume\nnot: says resume\nnot: There is no' "${installed[@]}" "${without[@]}" -D CONSUMER_ASKS="QUIET;COMPONENTS;resume"
         asks "$needs does not find it" "${installed[@]}" "${without[@]}" -D CONSUMER_ASKS="REQUIRED;COMPONENTS;resume"
         asks $'found: 1\nnot: has torch\nnot: says torch' "${installed[@]}" -D COMPONENT_BENCHMARK_VENV=OFF \
             -D CONSUMER_ASKS="QUIET;OPTIONAL_COMPONENTS;torch"
