@@ -58,7 +58,7 @@ private:
     // Of parameters on the CPU. An embedding may be told to make sparse ones.
     [[nodiscard]] static std::int64_t gradient_bytes(Component const& one) {
         std::unordered_set<void const*> sparse;  // by address
-        for (auto const& module : one.module().modules())
+        for (auto const& module : one.module().modules(/*include_self=*/false))
             if (auto const* table = module->template as<torch::nn::EmbeddingImpl>();
                 table != nullptr && table->options.sparse())
                 sparse.insert(table->weight.unsafeGetTensorImpl());
