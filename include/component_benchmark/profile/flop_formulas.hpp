@@ -65,7 +65,8 @@ template<class = void>
     constexpr auto rnn = unit_use::rnn;
     static constexpr std::array table{
         built_in{"aten::_addmm_activation", &plain<&mm<1>>, false, matmul},
-        built_in{"aten::_cdist_forward", &plain<&cdist>, false, matmul},
+        built_in{"aten::_cdist_backward", &plain<&cdist<1>>, false, matmul},
+        built_in{"aten::_cdist_forward", &plain<&cdist<0>>, false, matmul},
         built_in{"aten::_convolution", &plain<&convolution>, true, conv},
         built_in{"aten::_cudnn_attention_backward", &causal<&cudnn_attention<1, 9, true, 14>>,
                  false, matmul},

@@ -31,6 +31,7 @@ struct flops_with {
 
     using convention = Convention;
     using result = flop_result;
+    using reported = flop_metrics;
 
     /// Throws `error` where formulas contradict each other.
     void check() const { component_benchmark::formulas::check(formulas); }
