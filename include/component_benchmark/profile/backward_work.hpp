@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace component_benchmark {
@@ -106,9 +105,11 @@ private:
     /// It goes backward through what was just made in it.
     void go_backward(running_node& node) noexcept {
         node.recomputes = true;
-        again.add(std::exchange(node.repeated, {}), 1.0);
         guessed_again += node.undecided.total();
-        again.add(std::exchange(node.undecided, {}), 1.0);
+        for (auto* const amounts : {&node.repeated, &node.undecided}) {
+            again.add(*amounts, 1.0);
+            *amounts = Amounts{};
+        }
     }
 
     void end(running_node& node) noexcept {

@@ -153,6 +153,9 @@ template<class Formulas = std::vector<flop_formula>>
 void check(Formulas const& own) {
     for (std::size_t index = 0; index < own.size(); ++index) {
         auto const& one = own[index];
+        if (auto const dot = one.op.find('.'); dot != std::string::npos)
+            throw error{"flops: a formula is for all overloads of an operator: write '" +
+                        one.op.substr(0, dot) + "', not '" + one.op + "'"};
         if (one.op.find("::") == std::string::npos || !one.count)
             throw error{
                 "flops: a formula needs the name of an operator with its namespace, e.g. "

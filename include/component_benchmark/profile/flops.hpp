@@ -47,6 +47,10 @@ struct flops_with {
     }
 
     void tell(run_notes& notes) const {
+        for (auto const& one : formulas)
+            if (!ops::is_registered(one.op))
+                notes.warnings.push_back("flops: the formula for '" + one.op +
+                                         "' was not used: no operator has this name");
         notes.conventions.emplace_back("flops", std::string{Convention::name});
         notes.conventions.emplace_back("flops_per_multiply_add",
                                        std::to_string(Convention::per_multiply_add));

@@ -436,6 +436,11 @@ TEST_CASE("what is told by guess is said") {
     CHECK(row.flops_bwd.why() == "told by guess: 768 FLOPs as run again");
     CHECK(row.flops_fwd_bwd.why() == row.flops_bwd.why());
     CHECK(row.flops_fwd.why() == "");
+    auto beyond = found;
+    beyond.forward.by_format[0] = 1e19;
+    auto const most = cb::formulas::flops_of_calls({{1, {0}, beyond, {}, false}}, 2);
+    CHECK(most.flops_fwd.why() == "more FLOPs than a number of 64 bits holds");
+    CHECK_FALSE(most.flops_fwd_bwd.has_value());
     CHECK(cb::formulas::remark_on_guesses(5.0, 7.0) ==
           "told by guess: 5 FLOPs as the backward's own work, 7 FLOPs as run again");
 }

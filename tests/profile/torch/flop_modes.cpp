@@ -3,8 +3,10 @@
 #include "support/count_flops.hpp"
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/peaks.hpp>
+#include <component_benchmark/core/run_notes.hpp>
 #include <component_benchmark/profile/flop_formulas.hpp>
 #include <component_benchmark/profile/flop_result.hpp>
+#include <component_benchmark/profile/flops.hpp>
 #include <component_benchmark/profile/op_observer.hpp>
 
 #include <ATen/Parallel.h>
@@ -561,7 +563,20 @@ TEST_CASE("formulas of a program") {
     CHECK_THROWS_AS(check({{"a::b", none}, {"a::b", none}}), cb::error);
     CHECK_THROWS_AS(check({{"aten::mm", none}}), cb::error);
     CHECK_THROWS_AS(check({{"mm", none}}), cb::error);
+    CHECK_THROWS_WITH(check({{"aten::mm.out", none, true}}),
+                      Catch::Contains("write 'aten::mm', not 'aten::mm.out'"));
     CHECK_THROWS_AS(check({{"a::b", {}}}), cb::error);
+}
+
+TEST_CASE("a formula for no operator is said") {
+    auto const formula = [](cb::op_call const&) -> std::optional<std::int64_t> { return 1; };
+    cb::flops const counting{
+        .formulas = {{"flop_modes::kernel", formula}, {"flop_modes::kernle", formula}}};
+    cb::run_notes notes;
+    counting.tell(notes);
+    REQUIRE(notes.warnings.size() == 1);
+    CHECK(notes.warnings[0] ==
+          "flops: the formula for 'flop_modes::kernle' was not used: no operator has this name");
 }
 
 TEST_CASE("fast paths that modules of other languages take are made of operators") {
