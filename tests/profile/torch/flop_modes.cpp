@@ -369,17 +369,21 @@ TEST_CASE("autograd: functions of a program, gradients of gradients") {
     });
     CHECK(unknown_in(twice) == "");
     CHECK(twice.forward.total() == (1 + 1 + 2 + 2) * 28'800.0);
-    // what a backward runs with gradients enabled is not its own work
+    // what a node that began without gradients runs with them is not its own work
     std::vector<cb::flop_formula> const none;
     cb::flop_counter counter{{}, none};
     counter.in_backward(true);
     {
         cb::op_watch const watch{counter};
         at::NoGradGuard const guard;
+        counter.begin_node();
         product();
-        at::AutoGradMode const enabled{true};
-        product();
-        product();
+        {
+            at::AutoGradMode const enabled{true};
+            product();
+            product();
+        }
+        counter.end_node();
     }
     auto const tally = counter.take();
     CHECK(tally.forward.total() == 0.0);
