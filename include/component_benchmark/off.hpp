@@ -127,7 +127,7 @@ class report {
 public:
     struct row {
         template<class Wanted>
-        COMPONENT_BENCHMARK_DETAIL_GONE typename Wanted::result get() const {
+        COMPONENT_BENCHMARK_DETAIL_GONE off::reported_result<Wanted> get() const {
             return {};
         }
         template<class Id>

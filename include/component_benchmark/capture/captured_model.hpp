@@ -179,11 +179,11 @@ private:
         if (auto& reason = tree_.nodes()[row].reason; reason.empty())
             reason = std::move(found.remark);
         visit(row, one);
-        if (!found.written.empty()) {
+        if (state_.tensors().moved(one.reachable()))
+            state_.rewind(one.reachable());  // by a preprocessor, in and out of another type
+        if (!found.written.empty())
             state_.rewind(found.written);  // or its leftovers are taken for its children's work
-            if (state_.tensors().differs(one.reachable()))
-                state_.rewind();  // a preprocessor's
-        } else if (rehearse.wrote_later(row, one) && tree_.nodes()[row].reason.empty())
+        else if (rehearse.wrote_later(row, one) && tree_.nodes()[row].reason.empty())
             tree_.nodes()[row].reason = writes_now_and_then;
         calls_.release(row);
     }

@@ -50,6 +50,15 @@ public:
         return false;
     }
 
+    /// One of these was given other memory, as `Module::to` does.
+    [[nodiscard]] bool moved(std::vector<at::Tensor> const& parameters) const {
+        for (auto const& tensor : parameters)
+            if (auto const* saved = find(tensor);
+                saved != nullptr && saved->comparable && !saved->is_in_place())
+                return true;
+        return false;
+    }
+
     /// One of these is not what it was, and none was ever found so before.
     [[nodiscard]] bool differs_unexplained(std::vector<at::Tensor> const& parameters) const {
         for (auto const& tensor : parameters)

@@ -102,6 +102,20 @@ struct op_coverage {
     nothing unknown;
 };
 
+template<class Profiler>
+struct reported_of {
+    using type = typename Profiler::result;
+};
+template<class Profiler>
+requires requires {
+    typename Profiler::reported;
+}
+struct reported_of<Profiler> {
+    using type = typename Profiler::reported;
+};
+template<class Profiler>
+using reported_result = typename reported_of<Profiler>::type;
+
 }  // namespace off
 
 /// None is ever made: formulas are compiled and never called.
@@ -136,6 +150,10 @@ struct flops_with {
         off::nothing by_call;
         off::flop_amounts forward, backward, both, recomputed;
         off::op_coverage coverage, coverage_bwd;
+    };
+    struct reported {
+        off::metric<std::int64_t> flops_fwd, flops_bwd, flops_fwd_bwd;
+        off::metric<double> covered_calls_pct, covered_time_pct;
     };
 };
 

@@ -9,9 +9,11 @@
 #include <component_benchmark/profile/flop_amounts.hpp>
 #include <component_benchmark/profile/flop_formulas.hpp>
 #include <component_benchmark/profile/flop_tally.hpp>
+#include <component_benchmark/profile/forward_trace.hpp>
 #include <component_benchmark/profile/op_observer.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -47,6 +49,8 @@ public:
     [[nodiscard]] Tally take() {
         tally_.backward.add(std::exchange(work_.own, {}), 1.0);
         tally_.recomputed.add(std::exchange(work_.again, {}), 1.0);
+        tally_.guessed_own += std::exchange(work_.guessed_own, 0.0);
+        tally_.guessed_again += std::exchange(work_.guessed_again, 0.0);
         return std::exchange(tally_, {});
     }
 
@@ -62,21 +66,23 @@ public:
     void begin(op_frame& frame, op_call const& call) noexcept {
         if (frame.rewritten)
             return;
+        if (!in_backward_)
+            saw_forward_ = true;
         try {
             count(frame, call);
         } catch (...) {
-            note_failure(*frame.op, current_failure());
+            fail(frame, current_failure());
         }
     }
 
     void end(op_frame const& frame, op_frame* around, std::vector<c10::IValue> const&) noexcept {
         auto const counted = frame.accounts && frame.amount != no_amount;
         if (counted && !frame.failed)
-            add(frame.amount, frame.place);
+            add(frame);
         auto const kind = kind_of(frame, counted);
-        // an operator of a library's own that calls none which calculates is no composite
-        auto const opaque = frame.op->composite && !frame.inside.calculates && !counted &&
-                            !frame.rewritten && !frame.op->name.starts_with("aten::");
+        // what an operator of a library's own does beside what it calls is not seen
+        auto const opaque = frame.op->composite && !frame.rewritten && !counted &&
+                            !frame.inside.unknown && kind == op_class::unknown;
         if (around != nullptr) {
             around->inside.add(frame.inside);
             if (counted || opaque || !(frame.op->composite || frame.rewritten))
@@ -89,6 +95,8 @@ public:
 
 private:
     static constexpr std::int64_t no_amount = -1;
+    static constexpr std::int64_t no_formula = -2;  ///< that could be used: it failed
+    static constexpr std::int64_t most_flops = 1'000'000'000'000'000'000;
 
     void count(op_frame& frame, op_call const& call) {
         auto const found = formula_value(frame, call);
@@ -97,6 +105,8 @@ private:
             frame.amount = *found;
             frame.place = format_of(call, units_of(*frame.op));
             frame.event = !frame.within;
+            if (*found > 0)
+                frame.likeness = static_cast<int>(compare(call));
         } else if (frame.event && !rules_.all_matrix_work) {
             frame.accounts = true;  // the counter of PyTorch does not see what an operator calls
             frame.amount = no_amount;
@@ -104,12 +114,11 @@ private:
     }
 
     /// Nothing where the operator has no formula, or its formula none for these arguments.
-    [[nodiscard]] std::optional<std::int64_t> formula_value(op_frame const& frame,
-                                                            op_call const& call) {
+    [[nodiscard]] std::optional<std::int64_t> formula_value(op_frame& frame, op_call const& call) {
         auto const& op = *frame.op;
         for (auto const& one : *own_)
             if (one.op == op.name)
-                return checked(op, one.count(call));
+                return checked(frame, one.count(call));
         if (op.formula != nullptr && (rules_.all_matrix_work || op.formula->in_pytorch))
             return call.has_nested() ? std::nullopt : op.formula->count(call, rules_.causal);
         if (rules_.elements && frame.event)
@@ -117,14 +126,13 @@ private:
         return {};
     }
 
-    [[nodiscard]] std::optional<std::int64_t> checked(op_info const& op,
+    [[nodiscard]] std::optional<std::int64_t> checked(op_frame& frame,
                                                       std::optional<std::int64_t> given) {
-        if (given && *given < 0) {
-            note_failure(op, "its formula gave " + std::to_string(*given) +
-                                 " FLOPs; 0 or more were expected");
-            return {};
-        }
-        return given;
+        if (!given || (*given >= 0 && *given <= most_flops))
+            return given;
+        fail(frame, "its formula gave " + std::to_string(*given) + " FLOPs; " +
+                        (*given < 0 ? "0 or more" : "at most 10^18") + " were expected");
+        return {};
     }
 
     /// 1 for each element that an addition, subtraction, multiplication or division of tensors
@@ -170,12 +178,25 @@ private:
         return op.formula != nullptr ? op.formula->units : unit_use::matmul;
     }
 
-    void add(std::int64_t flops, std::size_t place) noexcept {
+    void add(op_frame const& frame) noexcept {
         std::lock_guard const lock{mutex_};
+        auto const flops = static_cast<double>(frame.amount);
         if (in_backward_)
-            work_.add(static_cast<double>(flops), place);
+            work_.add(flops, frame.place, static_cast<likeness>(frame.likeness));
         else
-            tally_.forward.by_format[place] += static_cast<double>(flops);
+            tally_.forward.by_format[frame.place] += flops;
+    }
+
+    /// With the forward, if that was watched; else all is similar.
+    [[nodiscard]] likeness compare(op_call const& call) noexcept {
+        try {
+            std::lock_guard const lock{mutex_};
+            if (in_backward_)
+                return saw_forward_ ? forward_.of(call) : likeness::similar;
+            forward_.add(call);
+        } catch (...) {  // no memory
+        }
+        return likeness::similar;
     }
 
     [[nodiscard]] static bool calculates(at::Tensor const& tensor) {
@@ -201,12 +222,17 @@ private:
     [[nodiscard]] op_class kind_of(op_frame const& frame, bool counted) const noexcept {
         if (counted)
             return op_class::counted;
+        if (frame.amount == no_formula)
+            return op_class::unknown;
         if (frame.op->formula != nullptr && !frame.op->formula->in_pytorch &&
             !rules_.all_matrix_work)
             return op_class::zero_by_design;  // of the convention, where PyTorch has no formula
-        if (frame.inside.counted)  // the rest of its work may be more than what it called
+        auto const is_pytorchs = frame.op->name.starts_with("aten::");
+        if (frame.op->composite && is_pytorchs)
+            return op_class::counted;  // where what it calls is
+        if (frame.inside.counted && (is_pytorchs || frame.op->kind != op_class::unknown))
             return frame.inside.unknown ? op_class::unknown : op_class::counted;
-        return frame.op->kind;
+        return frame.op->kind;  // the rest of its work may be more than what it called
     }
 
     void settle(op_frame const& frame, op_class kind, std::int64_t now) noexcept {
@@ -217,10 +243,11 @@ private:
         }
     }
 
-    void note_failure(op_info const& op, std::string why) noexcept {
+    void fail(op_frame& frame, std::string why) noexcept {
+        frame.amount = no_formula;
         try {
             std::lock_guard const lock{mutex_};
-            coverage().note_failure(op.name, std::move(why));
+            coverage().note_failure(frame.op->name, std::move(why));
         } catch (...) {
         }
     }
@@ -232,8 +259,10 @@ private:
     counting_rules rules_;
     std::vector<flop_formula> const* own_;
     bool in_backward_ = false;
+    std::atomic<bool> saw_forward_{false};
     std::mutex mutex_;
     Tally tally_;
+    forward_trace<> forward_;
     backward_work<> work_;
 };
 

@@ -65,7 +65,8 @@ template<class = void>
     constexpr auto rnn = unit_use::rnn;
     static constexpr std::array table{
         built_in{"aten::_addmm_activation", &plain<&mm<1>>, false, matmul},
-        built_in{"aten::_cdist_forward", &plain<&cdist>, false, matmul},
+        built_in{"aten::_cdist_backward", &plain<&cdist<1>>, false, matmul},
+        built_in{"aten::_cdist_forward", &plain<&cdist<0>>, false, matmul},
         built_in{"aten::_convolution", &plain<&convolution>, true, conv},
         built_in{"aten::_cudnn_attention_backward", &causal<&cudnn_attention<1, 9, true, 14>>,
                  false, matmul},
@@ -152,6 +153,9 @@ template<class Formulas = std::vector<flop_formula>>
 void check(Formulas const& own) {
     for (std::size_t index = 0; index < own.size(); ++index) {
         auto const& one = own[index];
+        if (auto const dot = one.op.find('.'); dot != std::string::npos)
+            throw error{"flops: a formula is for all overloads of an operator: write '" +
+                        one.op.substr(0, dot) + "', not '" + one.op + "'"};
         if (one.op.find("::") == std::string::npos || !one.count)
             throw error{
                 "flops: a formula needs the name of an operator with its namespace, e.g. "

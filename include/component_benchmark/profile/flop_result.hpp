@@ -8,6 +8,7 @@
 
 #include <boost/hana/define_struct.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -45,9 +46,24 @@ struct described_flops {
 };
 using flop_result = described_flops<void>;
 
+/// What a report has of it. The rest is for the profilers behind.
+template<class>
+struct described_flop_metrics {
+    BOOST_HANA_DEFINE_STRUCT(described_flop_metrics,
+                             (metric<flop_count, aggregate::sum>, flops_fwd),
+                             (metric<flop_count, aggregate::sum>, flops_bwd),
+                             (metric<flop_count, aggregate::sum>, flops_fwd_bwd),
+                             (metric<percent>, covered_calls_pct),
+                             (metric<percent>, covered_time_pct));
+};
+using flop_metrics = described_flop_metrics<void>;
+
 using counted_call = observed_call<flop_tally>;
 
 namespace formulas {
+
+/// Below what a number of 64 bits holds.
+inline constexpr double most_shown = 9.2e18;
 
 template<class Coverage>
 [[nodiscard]] std::string names_of(Coverage const& coverage) {
@@ -65,12 +81,15 @@ template<class Coverage>
                                                               std::int64_t per_multiply_add) {
     auto const unknown = names_of(coverage);
     using made = metric<flop_count, aggregate::sum>;
+    auto const shown = flops * static_cast<double>(per_multiply_add) / 2.0;
+    if (!(shown <= most_shown))
+        return made::unavailable("more FLOPs than a number of 64 bits holds");
     if (unknown.empty())
-        return std::llround(flops * static_cast<double>(per_multiply_add) / 2.0);
+        return std::llround(shown);
     if (flops == 0.0)
         return made::unavailable(std::string{no_formula_for} + unknown);
-    return made{std::llround(flops * static_cast<double>(per_multiply_add) / 2.0)}.because(
-        "lower bound: " + std::string{no_formula_for} + unknown);
+    return made{std::llround(shown)}.because("lower bound: " + std::string{no_formula_for} +
+                                             unknown);
 }
 
 [[nodiscard]] inline double percent_known(std::int64_t unknown, std::int64_t all) {
@@ -86,12 +105,33 @@ template<class Coverage>
     return both;
 }
 
+/// What is not told for sure of a backward's own work and of what it runs again; often nothing.
+[[nodiscard]] inline std::string remark_on_guesses(double own, double again) {
+    auto const part = [](double flops, char const* what) {
+        return std::to_string(std::llround((std::min)(flops, most_shown))) + " FLOPs as " + what;
+    };
+    if (own + again == 0.0)
+        return {};
+    return "told by guess: " + (own > 0.0 ? part(own, "the backward's own work") : "") +
+           (own > 0.0 && again > 0.0 ? ", " : "") + (again > 0.0 ? part(again, "run again") : "");
+}
+
+/// With one remark more.
+template<class Metric>
+[[nodiscard]] Metric with_remark(Metric const& number, std::string const& remark) {
+    if (!number.has_value() || remark.empty())
+        return number;
+    return number.because(number.why().empty() ? remark : number.why() + "; " + remark);
+}
+
 /// What single calls have, as far as it is a number.
 template<class Result>
 void add_by_call(Result& made, counted_call const& one, std::int64_t per_multiply_add,
                  bool any_backward) {
-    auto const part = [&](char const* id, flop_amounts const& amounts, auto const& coverage) {
-        auto const found = flops_metric(amounts.total(), coverage, per_multiply_add);
+    auto const part = [&](char const* id, flop_amounts const& amounts, auto const& coverage,
+                          std::string const& remark = {}) {
+        auto const found =
+            with_remark(flops_metric(amounts.total(), coverage, per_multiply_add), remark);
         if (found.has_value())
             made.by_call.push_back(
                 {id, one.members, static_cast<double>(found.value()), {}, found.why()});
@@ -99,13 +139,14 @@ void add_by_call(Result& made, counted_call const& one, std::int64_t per_multipl
     auto const& tally = one.tally;
     part("flops_fwd", tally.forward, tally.coverage);
     auto const has_backward = one.why_no_backward.empty();
+    auto const guesses = remark_on_guesses(tally.guessed_own, tally.guessed_again);
     if (has_backward)
-        part("flops_bwd", tally.backward, tally.coverage_bwd);
+        part("flops_bwd", tally.backward, tally.coverage_bwd, guesses);
     if (!has_backward && !(any_backward && costs_nothing(one.why_no_backward)))
         return;
     auto sum = tally.backward;
     sum.add(tally.forward, one.made_again ? 0.0 : 1.0);
-    part("flops_fwd_bwd", sum, both_of(tally.coverage, tally.coverage_bwd));
+    part("flops_fwd_bwd", sum, both_of(tally.coverage, tally.coverage_bwd), guesses);
 }
 
 /// Puts the calls of a component together.
@@ -117,6 +158,8 @@ template<class Result = flop_result>
     for (auto const& one : calls)
         all += one.count;
     bool any_backward = false;
+    double guessed_own = 0.0;
+    double guessed_again = 0.0;
     for (auto const& one : calls) {
         auto const share = static_cast<double>(one.count) / static_cast<double>(all);
         made.forward.add(one.tally.forward, share);
@@ -124,6 +167,8 @@ template<class Result = flop_result>
         made.both.add(one.tally.backward, share);
         made.recomputed.add(one.tally.recomputed, share);
         (one.made_again ? made.recomputed : made.both).add(one.tally.forward, share);
+        guessed_own += share * one.tally.guessed_own;
+        guessed_again += share * one.tally.guessed_again;
         made.coverage.add(one.tally.coverage, one.count);
         made.coverage_bwd.add(one.tally.coverage_bwd, one.count);
         any_backward = any_backward || one.why_no_backward.empty();
@@ -133,8 +178,11 @@ template<class Result = flop_result>
     made.flops_fwd = flops_metric(made.forward.total(), made.coverage, per_multiply_add);
     using no_metric = metric<flop_count, aggregate::sum>;
     if (why_none.empty()) {
-        made.flops_bwd = flops_metric(made.backward.total(), made.coverage_bwd, per_multiply_add);
-        made.flops_fwd_bwd = flops_metric(made.both.total(), both, per_multiply_add);
+        auto const guesses = remark_on_guesses(guessed_own, guessed_again);
+        made.flops_bwd = with_remark(
+            flops_metric(made.backward.total(), made.coverage_bwd, per_multiply_add), guesses);
+        made.flops_fwd_bwd =
+            with_remark(flops_metric(made.both.total(), both, per_multiply_add), guesses);
     } else {
         made.flops_bwd = no_metric::unavailable(why_none);
         made.flops_fwd_bwd = no_metric::unavailable(why_none);

@@ -79,8 +79,10 @@ private:
 struct flop_tally {
     flop_amounts forward;
     flop_amounts backward;
-    flop_amounts recomputed;  ///< of a forward that the backward ran again
-    op_coverage coverage;     ///< of the forward
+    flop_amounts recomputed;   ///< of a forward that the backward ran again
+    double guessed_own = 0;    ///< part of `backward` that may have been done again
+    double guessed_again = 0;  ///< part of `recomputed` that may be the backward's own
+    op_coverage coverage;      ///< of the forward
     op_coverage coverage_bwd;
 };
 

@@ -31,6 +31,7 @@ struct flops_with {
 
     using convention = Convention;
     using result = flop_result;
+    using reported = flop_metrics;
 
     /// Throws `error` where formulas contradict each other.
     void check() const { component_benchmark::formulas::check(formulas); }
@@ -46,6 +47,10 @@ struct flops_with {
     }
 
     void tell(run_notes& notes) const {
+        for (auto const& one : formulas)
+            if (!ops::is_registered(one.op))
+                notes.warnings.push_back("flops: the formula for '" + one.op +
+                                         "' was not used: no operator has this name");
         notes.conventions.emplace_back("flops", std::string{Convention::name});
         notes.conventions.emplace_back("flops_per_multiply_add",
                                        std::to_string(Convention::per_multiply_add));

@@ -101,16 +101,18 @@ template<std::size_t First>
     return 2 * product(space);
 }
 
-/// _cdist_forward(x1[.., m, k], x2[.., n, k], p, ...): the Euclidean distance is a product,
-/// 2 m n k; no other one is.
-[[nodiscard]] inline flops_or_nothing cdist(op_call const& call) {
-    if (call[2].toDouble() != 2.0)
+/// (x1[.., m, k], x2[.., n, k], p) from `First` on: the Euclidean distance is a product, 2 m n k,
+/// and so is the gradient of one side; no other one is.
+template<std::size_t First>
+[[nodiscard]] flops_or_nothing cdist(op_call const& call) {
+    if (call[First + 2].toDouble() != 2.0)
         return {};
-    auto const left = call.shape(0);
-    auto const right = call.shape(1);
+    auto const left = call.shape(First);
+    auto const right = call.shape(First + 1);
     auto const batch =
         product(broadcast(left.slice(0, left.size() - 2).vec(), right.slice(0, right.size() - 2)));
-    return 2 * batch * call.size_of(0, -2) * call.size_of(1, -2) * call.size_of(0, -1);
+    return 2 * batch * call.size_of(First, -2) * call.size_of(First + 1, -2) *
+           call.size_of(First, -1);
 }
 
 /// (x1[.., m, k], x2[.., n, k]): 2 m n k.

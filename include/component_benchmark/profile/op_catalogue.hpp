@@ -7,6 +7,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/record_function.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -23,6 +24,14 @@ struct op_info {
 };
 
 namespace ops {
+
+/// Whether any overload of an operator has this name.
+template<class = void>
+[[nodiscard]] bool is_registered(std::string_view name) {
+    auto const known = c10::Dispatcher::singleton().getAllOpNames();
+    return std::any_of(known.begin(), known.end(),
+                       [&](auto const& one) { return one.name == name; });
+}
 
 /// One a thread, so that nothing is locked. (A template as `op_watch` is.)
 template<class Info = op_info>

@@ -67,7 +67,7 @@ namespace component_benchmark::ops {
         "_log_softmax _logcumsum _masked_softmax _native_batch_norm _pdist _prelu_kernel "
         "_safe_softmax _segment_reduce _softmax _sparse_csr_ _sparse_log_softmax "
         "_sparse_softmax _sparse_sum _standard_gamma _thnn_fused_ _transform_bias _upsample_ "
-        "_weight_norm abs adaptive_ affine_grid allclose avg_pool batch_norm binary_cross "
+        "_weight_norm abs adaptive_ addr affine_grid allclose avg_pool batch_norm binary_cross "
         "bincount bitwise_ celu complex copysign cudnn_affine cudnn_batch cudnn_grid cum "
         "dequantize dist elu fake_quantize fractional_max gelu glu grid_sampler hard "
         "histogram huber leaky_relu linalg_cross linalg_vector log_s logcumsum max_pool "

@@ -48,6 +48,7 @@ struct op_frame {
     op_contents inside;
     std::int64_t amount = 0;     ///< for the observer
     std::size_t place = 0;       ///< for the observer
+    int likeness = 0;            ///< for the observer
     bool wants_results = false;  ///< for the observer
     std::int64_t began_ns = 0;
     at::RecordFunction const* call = nullptr;

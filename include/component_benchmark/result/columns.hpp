@@ -138,11 +138,12 @@ template<class Profiler>
     return made;
 }
 
-/// The result that stands in a row of the document.
-template<class Profiler>
-[[nodiscard]] typename Profiler::result result_in(document const& report, std::size_t row) {
-    typename Profiler::result made;
-    detail::each_metric<typename Profiler::result>([&](std::string const& id, auto accessor) {
+/// The metrics that stand in a row of the document, as a profiler's result or another type that has
+/// them.
+template<class Profiler, class Result = typename Profiler::result>
+[[nodiscard]] Result result_in(document const& report, std::size_t row) {
+    Result made;
+    detail::each_metric<Result>([&](std::string const& id, auto accessor) {
         auto& metric = accessor(made);
         if (auto const* column = report.find(id))
             metric = detail::from_cell<std::remove_cvref_t<decltype(metric)>>(column->cells[row]);

@@ -38,6 +38,28 @@ namespace component_benchmark {
                 (known.empty() ? "no children" : known)};
 }
 
+namespace detail {
+
+template<class Profiler>
+struct reported_of {
+    using type = typename Profiler::result;
+};
+template<class Profiler>
+requires requires {
+    typename Profiler::reported;
+}
+struct reported_of<Profiler> {
+    using type = typename Profiler::reported;
+};
+
+}  // namespace detail
+
+/// What a report has of a profiler's result. A result with members that are no metrics is not put
+/// together again from the report: its profiler names a type without them,
+/// `using reported = my_metrics;`.
+template<class Profiler>
+using reported_result = typename detail::reported_of<Profiler>::type;
+
 /// What a pipeline with these profilers found.
 template<class... Profiler>
 class report {
@@ -47,14 +69,14 @@ public:
     public:
         row(document const& report, std::size_t index) : document_{&report}, index_{index} {}
 
-        /// The result of a profiler of the pipeline.
+        /// The result of a profiler of the pipeline, without what only other profilers need.
         template<class Wanted>
-        [[nodiscard]] typename Wanted::result get() const {
+        [[nodiscard]] reported_result<Wanted> get() const {
             static_assert(
                 (std::is_same_v<Wanted, Profiler> || ...),
                 "component_benchmark: report[path].get<P>() needs P among the profilers of "
                 "the pipeline that made the report");
-            return result_in<Wanted>(*document_, index_);
+            return result_in<Wanted, reported_result<Wanted>>(*document_, index_);
         }
 
         /// A metric by its id, without its type; throws `error` for an unknown id.

@@ -1,16 +1,22 @@
 // Forwards that a backward runs again: they count for the hardware, and never for the model.
 #include "support/catch2.hpp"
 #include <component_benchmark/component_benchmark.hpp>
+#include <component_benchmark/profile/backward_work.hpp>
 #include <component_benchmark/profile/flop_counter.hpp>
+#include <component_benchmark/profile/flop_result.hpp>
+#include <component_benchmark/profile/forward_trace.hpp>
 #include <component_benchmark/profile/op_observer.hpp>
 
 #include <ATen/autocast_mode.h>
 #include <torch/torch.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -91,6 +97,32 @@ struct half_frozen : part {
         };
         auto const y = learns(x);
         return y + fixed();
+    }
+};
+
+/// The one that does not learn comes first.
+struct teacher_first : part {
+    nn::Linear teacher = register_module("teacher", nn::Linear{width, width});
+    nn::Linear learns = register_module("learns", nn::Linear{width, width});
+    Tensor forward(Tensor const& x) override {
+        CB_FORWARD(x);
+        auto const fixed = [&] {
+            at::NoGradGuard const none;
+            return teacher(x);
+        };
+        auto const known = fixed();
+        return learns(x) * known;
+    }
+};
+
+/// Products without weights between two that have some.
+struct attention : part {
+    nn::Linear in = register_module("in", nn::Linear{width, width});
+    nn::Linear out = register_module("out", nn::Linear{width, width});
+    Tensor forward(Tensor const& x) override {
+        CB_FORWARD(x);
+        auto const y = in(x);
+        return out(at::mm(at::mm(y, y.t()).softmax(-1), y));
     }
 };
 
@@ -184,6 +216,8 @@ TEST_CASE("HFU has what checkpoints run again, MFU and FLOPs are those of the mo
     for (auto const& block : {block_of_a_model{"operators", any(layers{}), 2 * product},
                               {"functions of the program", any(functions{}), 2 * product},
                               {"no gradients in its middle", any(half_frozen{}), 2 * product},
+                              {"no gradients at its beginning", any(teacher_first{}), 2 * product},
+                              {"products without weights", any(attention{}), 3 * product},
                               {"autocast", any(narrow{}), 2 * product},
                               {"checkpoints in a checkpoint", made_nested, 2 * 4 * product}}) {
         INFO(block.what);
@@ -194,6 +228,7 @@ TEST_CASE("HFU has what checkpoints run again, MFU and FLOPs are those of the mo
         CHECK(found.flops_fwd.value() == expected.flops_fwd.value());
         CHECK(found.flops_bwd.value() == expected.flops_bwd.value());
         CHECK(found.flops_fwd_bwd.value() == expected.flops_fwd_bwd.value());
+        CHECK(found.flops_bwd.why() == "");
         auto const both = static_cast<double>(expected.flops_fwd_bwd.value());
         for (auto const* report : {&plain, &checkpointed}) {
             auto const row = (*report)[""];
@@ -281,4 +316,180 @@ TEST_CASE("a backward's own work around what it runs again is its own") {
     auto const double_backward = backward_of(twice::apply(x, weight));
     CHECK(double_backward.backward.total() == product);
     CHECK(double_backward.recomputed.total() == 0.0);
+}
+
+namespace {
+
+/// A part with a product behind it. The backward runs the part again, makes the gradients of its
+/// own product and goes backward through the part.
+struct with_a_head : torch::autograd::Function<with_a_head> {
+    static Tensor forward(AutogradContext* context, Tensor x, Tensor weight, part* what) {
+        context->save_for_backward({x, weight});
+        context->saved_data["part"] = reinterpret_cast<std::int64_t>(what);
+        return at::mm(what->forward(x), weight);
+    }
+    static variable_list backward(AutogradContext* context, variable_list gradients) {
+        auto* const what = reinterpret_cast<part*>(context->saved_data["part"].toInt());
+        auto const saved = context->get_saved_variables();
+        auto const x = saved[0].detach().requires_grad_(true);
+        auto const hidden = [&] {
+            at::AutoGradMode const enabled{true};
+            return what->forward(x);
+        }();
+        auto const of_weight = at::mm(hidden.detach().t(), gradients[0]);
+        torch::autograd::backward({hidden}, {at::mm(gradients[0], saved[1].t())});
+        return {x.grad(), of_weight, Tensor{}};
+    }
+};
+
+/// The backward's own work, by a function, before it runs a part again.
+struct own_work_first : torch::autograd::Function<own_work_first> {
+    static Tensor forward(AutogradContext* context, Tensor x, Tensor weight, part* what) {
+        context->saved_data["weight"] = weight;
+        return checkpoint::forward(context, std::move(x), what);
+    }
+    static variable_list backward(AutogradContext* context, variable_list gradients) {
+        auto const weight = context->saved_data["weight"].toTensor();
+        auto const before = own_product::apply(gradients[0], weight);
+        auto result = checkpoint::backward(context, {before});
+        return {result[0], Tensor{}, Tensor{}};
+    }
+};
+
+/// Its backward is a thread's work: new threads begin with gradients enabled.
+struct by_a_thread : torch::autograd::Function<by_a_thread> {
+    static Tensor forward(AutogradContext* context, Tensor const& x, Tensor const& weight) {
+        return own_product::forward(context, x, weight);
+    }
+    static variable_list backward(AutogradContext* context, variable_list gradients) {
+        variable_list result;
+        std::thread{[&] { result = own_product::backward(context, gradients); }}.join();
+        return result;
+    }
+};
+
+/// A backward that runs a product with gradients enabled which the forward has not.
+struct asks_more : torch::autograd::Function<asks_more> {
+    static Tensor forward(AutogradContext* context, Tensor x, part* what) {
+        return checkpoint::forward(context, std::move(x), what);
+    }
+    static variable_list backward(AutogradContext* context, variable_list gradients) {
+        at::AutoGradMode const enabled{true};
+        at::mm(gradients[0], at::rand({width, 3}));
+        return checkpoint::backward(context, gradients);
+    }
+};
+
+/// FLOPs of a backward, by a counter that saw its forward.
+template<class Forward, class Backward>
+cb::flop_tally tally_of_both(Forward forward, Backward backward) {
+    std::vector<cb::flop_formula> const none;
+    cb::flop_counter counter{{}, none};
+    Tensor result;
+    {
+        cb::op_watch const watch{counter};
+        result = forward();
+    }
+    counter.in_backward(true);
+    {
+        cb::op_watch const watch{counter};
+        backward(result);
+    }
+    return counter.take();
+}
+void go_backward(Tensor const& result) {
+    result.sum().backward();
+}
+
+}  // namespace
+
+TEST_CASE("a backward's own products are told from a forward that it runs again") {
+    layers inner;
+    auto const x = at::rand({8, width}).requires_grad_(true);
+    auto const weight = at::rand({width, width}).requires_grad_(true);
+    auto const check = [](cb::flop_tally const& found, double own, double again) {
+        CHECK(found.backward.total() == own * product);
+        CHECK(found.recomputed.total() == again * product);
+        CHECK(found.guessed_own == 0.0);
+        CHECK(found.guessed_again == 0.0);
+    };
+    check(tally_of_both([&] { return with_a_head::apply(x, weight, &inner); }, go_backward), 6, 2);
+    check(tally_of_both([&] { return own_work_first::apply(x, weight, &inner); }, go_backward), 5,
+          2);
+    check(tally_of_both([&] { return by_a_thread::apply(x, weight); }, go_backward), 2, 0);
+    auto const with_graph = [&](Tensor const& y) {
+        static_cast<void>(torch::autograd::grad({y}, {x, weight}, {}, true, true));
+    };
+    check(tally_of_both([&] { return at::mm(x, weight).pow(2).sum(); }, with_graph), 2, 0);
+    check(tally_of_both([&] { return own_product::apply(x, weight).pow(2).sum(); }, with_graph), 2,
+          0);
+}
+
+TEST_CASE("what is told by guess is said") {
+    layers inner;
+    auto const x = at::rand({8, width}).requires_grad_(true);
+    auto const found = tally_of_both([&] { return asks_more::apply(x, &inner); }, go_backward);
+    auto const more = 2.0 * 8 * width * 3;
+    CHECK(found.recomputed.total() == 2 * product + more);
+    CHECK(found.guessed_again == more);
+    auto const row = cb::formulas::flops_of_calls({{1, {0}, found, {}, false}}, 2);
+    CHECK(row.flops_bwd.why() == "told by guess: 768 FLOPs as run again");
+    CHECK(row.flops_fwd_bwd.why() == row.flops_bwd.why());
+    CHECK(row.flops_fwd.why() == "");
+    auto beyond = found;
+    beyond.forward.by_format[0] = 1e19;
+    auto const most = cb::formulas::flops_of_calls({{1, {0}, beyond, {}, false}}, 2);
+    CHECK(most.flops_fwd.why() == "more FLOPs than a number of 64 bits holds");
+    CHECK_FALSE(most.flops_fwd_bwd.has_value());
+    CHECK(cb::formulas::remark_on_guesses(5.0, 7.0) ==
+          "told by guess: 5 FLOPs as the backward's own work, 7 FLOPs as run again");
+}
+
+TEST_CASE("a report has the metrics of a count, and no amounts that would be zeros") {
+    auto const report = profiled(std::make_shared<layers>(), false);
+    auto const found = report[""].get<cb::flops>();
+    CHECK(found.flops_fwd.value() == static_cast<std::int64_t>(4 * product));
+    CHECK(found.covered_calls_pct.value() == 100.0);
+    auto const has_amounts = [](auto const& one) {
+        return requires {
+            one.forward;
+        };
+    };
+    CHECK_FALSE(has_amounts(found));
+    CHECK(has_amounts(cb::flops::result{}));
+}
+
+namespace {
+
+/// Amounts for which there is no memory on demand.
+struct costly_amounts {
+    static inline bool no_memory = false;
+    costly_amounts() = default;
+    costly_amounts(costly_amounts const& other) : by_format{other.by_format} {
+        if (no_memory)
+            throw std::bad_alloc{};
+    }
+    costly_amounts& operator=(costly_amounts const&) = default;
+    std::array<double, 1> by_format{};
+    [[nodiscard]] double total() const { return by_format[0]; }
+    void add(costly_amounts const& more, double times) { by_format[0] += times * more.total(); }
+};
+
+}  // namespace
+
+TEST_CASE("a node for which there is no memory does not end the one around it") {
+    at::NoGradGuard const none;
+    cb::backward_work<costly_amounts> work;
+    work.begin_node();
+    costly_amounts::no_memory = true;
+    work.begin_node();
+    costly_amounts::no_memory = false;
+    work.begin_node();  // within the one that is missing
+    work.end_node();
+    work.end_node();
+    work.add(3.0, 0, cb::likeness::repeated);  // in the first node still, which went backward
+    CHECK(work.own.total() == 0.0);
+    work.end_node();
+    CHECK(work.again.total() == 3.0);
+    CHECK(work.own.total() == 0.0);
 }

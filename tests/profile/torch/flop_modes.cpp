@@ -3,8 +3,10 @@
 #include "support/count_flops.hpp"
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/peaks.hpp>
+#include <component_benchmark/core/run_notes.hpp>
 #include <component_benchmark/profile/flop_formulas.hpp>
 #include <component_benchmark/profile/flop_result.hpp>
+#include <component_benchmark/profile/flops.hpp>
 #include <component_benchmark/profile/op_observer.hpp>
 
 #include <ATen/Parallel.h>
@@ -20,6 +22,7 @@
 #include <dlfcn.h>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -84,11 +87,14 @@ TORCH_LIBRARY(flop_modes, library) {
     library.def("own_loops(Tensor a, Tensor b) -> Tensor", &by_hand);
     library.def("parts(Tensor a, Tensor b) -> Tensor",
                 [](Tensor const& a, Tensor const& b) { return at::relu(at::mm(a, b)) + 1; });
+    library.def("loops_and_relu(Tensor a, Tensor b) -> Tensor",
+                [](Tensor const& a, Tensor const& b) { return at::relu(by_hand(a, b)); });
     library.def("both(Tensor a, Tensor b) -> Tensor", [](Tensor const& a, Tensor const& b) {
         return call("flop_modes::own_loops", a, b) + at::mm(a, b);
     });
     library.def("kernel(Tensor a, Tensor b) -> Tensor");
     library.def("kernel_of_parts(Tensor a, Tensor b) -> Tensor");
+    library.def("kernel_of_relu(Tensor a, Tensor b) -> Tensor");
     library.def("kernel_of_both(Tensor a, Tensor b) -> Tensor");
     library.def("throws(Tensor a, Tensor b) -> Tensor", [](Tensor const& a, Tensor const& b) {
         at::mm(a, b);
@@ -99,6 +105,8 @@ TORCH_LIBRARY(flop_modes, library) {
 TORCH_LIBRARY_IMPL(flop_modes, CPU, library) {
     library.impl("kernel", &by_hand);
     library.impl("kernel_of_parts", [](Tensor const& a, Tensor const& b) { return at::mm(a, b); });
+    library.impl("kernel_of_relu",
+                 [](Tensor const& a, Tensor const& b) { return at::relu(by_hand(a, b)); });
     library.impl("kernel_of_both", [](Tensor const& a, Tensor const& b) {
         return call("flop_modes::kernel", a, b) + at::mm(a, b);
     });
@@ -184,12 +192,15 @@ TEST_CASE("what throws leaves the counting in order") {
               CHECK_THROWS(at::mm(left(), left()).sum());
               product();
           }) == one);
-    for (int round = 0; round < 3; ++round)
-        CHECK(count_flops([] {
-                  product();
-                  CHECK_THROWS_AS(call("flop_modes::throws", left(), right()), std::runtime_error);
-                  product();
-              }) == 3 * one);
+    for (int round = 0; round < 3; ++round) {
+        auto const found = tally_of([] {
+            product();
+            CHECK_THROWS_AS(call("flop_modes::throws", left(), right()), std::runtime_error);
+            product();
+        });
+        CHECK(found.forward.total() == 3 * one);
+        CHECK(unknown_in(found) == "flop_modes::throws");
+    }
     // a formula sees arguments before the operator refuses them
     for (
         auto const& work : std::vector<std::function<void()>>{
@@ -358,17 +369,21 @@ TEST_CASE("autograd: functions of a program, gradients of gradients") {
     });
     CHECK(unknown_in(twice) == "");
     CHECK(twice.forward.total() == (1 + 1 + 2 + 2) * 28'800.0);
-    // what a backward runs with gradients enabled is not its own work
+    // what a node that began without gradients runs with them is not its own work
     std::vector<cb::flop_formula> const none;
     cb::flop_counter counter{{}, none};
     counter.in_backward(true);
     {
         cb::op_watch const watch{counter};
         at::NoGradGuard const guard;
+        counter.begin_node();
         product();
-        at::AutoGradMode const enabled{true};
-        product();
-        product();
+        {
+            at::AutoGradMode const enabled{true};
+            product();
+            product();
+        }
+        counter.end_node();
     }
     auto const tally = counter.take();
     CHECK(tally.forward.total() == 0.0);
@@ -421,9 +436,18 @@ TEST_CASE("operators of a library: its parts, or unknown by name") {
     CHECK(unknown_in(run("flop_modes::own_loops")) == "flop_modes::own_loops");
     CHECK(unknown_in(run("flop_modes::kernel")) == "flop_modes::kernel");
     CHECK(run("flop_modes::own_loops").coverage.unknown_ones.ns > 0);
+    // what calls others may have loops of its own beside them: a lower bound
     for (auto const* name : {"flop_modes::parts", "flop_modes::kernel_of_parts"}) {
-        CHECK(run(name).forward.total() == one);
-        CHECK(unknown_in(run(name)) == "");
+        auto const found = run(name);
+        CHECK(found.forward.total() == one);
+        CHECK(unknown_in(found) == name);
+        auto const shown = cb::formulas::flops_metric(one, found.coverage, 2);
+        CHECK(shown.value() == static_cast<std::int64_t>(one));
+        CHECK(shown.why() == "lower bound: no formula for " + std::string{name});
+    }
+    for (auto const* name : {"flop_modes::loops_and_relu", "flop_modes::kernel_of_relu"}) {
+        CHECK(run(name).forward.total() == 0.0);
+        CHECK(unknown_in(run(name)) == name);
     }
     CHECK(run("flop_modes::both").forward.total() == one);
     CHECK(unknown_in(run("flop_modes::both")) == "flop_modes::own_loops");
@@ -507,11 +531,24 @@ TEST_CASE("formulas of a program") {
         CHECK(unknown_in(with({{op, beyond}}, run(name))) ==
               op + " (component_benchmark: " + op + ": argument 7 is not a tensor)");
     }
+    auto const huge = [](cb::op_call const&) -> flops {
+        return (std::numeric_limits<std::int64_t>::max)();
+    };
+    CHECK(unknown_in(with({{"flop_modes::kernel", huge}}, run("flop_modes::kernel"))) ==
+          "flop_modes::kernel (its formula gave 9223372036854775807 FLOPs; at most 10^18 were "
+          "expected)");
     // nothing: then its parts
     CHECK(with({{"flop_modes::parts", none}}, run("flop_modes::parts")).forward.total() == one);
     auto const broken = with({{"flop_modes::parts", throws}}, run("flop_modes::parts"));
     CHECK(broken.forward.total() == one);
     CHECK(unknown_in(broken) == "flop_modes::parts (no idea)");
+    // what failed is no covered call, whatever it calls
+    for (auto const* name : {"flop_modes::parts", "flop_modes::kernel_of_parts"})
+        CHECK(with({{name, negative}}, run(name)).coverage.unknown_ones.calls == 1);
+    auto const linear = with({{"aten::linear", throws}}, [] { at::linear(left(), right().t()); });
+    CHECK(linear.forward.total() == one);
+    CHECK(unknown_in(linear) == "aten::linear (no idea)");
+    CHECK(linear.coverage.unknown_ones.calls == 1);
     // an own formula for what has one
     auto const half = [](cb::op_call const&) -> flops { return 7; };
     CHECK(with({{"aten::mm", half, true}}, [] { product(); }).forward.total() == 7.0);
@@ -530,7 +567,20 @@ TEST_CASE("formulas of a program") {
     CHECK_THROWS_AS(check({{"a::b", none}, {"a::b", none}}), cb::error);
     CHECK_THROWS_AS(check({{"aten::mm", none}}), cb::error);
     CHECK_THROWS_AS(check({{"mm", none}}), cb::error);
+    CHECK_THROWS_WITH(check({{"aten::mm.out", none, true}}),
+                      Catch::Contains("write 'aten::mm', not 'aten::mm.out'"));
     CHECK_THROWS_AS(check({{"a::b", {}}}), cb::error);
+}
+
+TEST_CASE("a formula for no operator is said") {
+    auto const formula = [](cb::op_call const&) -> std::optional<std::int64_t> { return 1; };
+    cb::flops const counting{
+        .formulas = {{"flop_modes::kernel", formula}, {"flop_modes::kernle", formula}}};
+    cb::run_notes notes;
+    counting.tell(notes);
+    REQUIRE(notes.warnings.size() == 1);
+    CHECK(notes.warnings[0] ==
+          "flops: the formula for 'flop_modes::kernle' was not used: no operator has this name");
 }
 
 TEST_CASE("fast paths that modules of other languages take are made of operators") {

@@ -74,7 +74,14 @@ TEST_CASE("products that PyTorch's counter does not know") {
     });
     // of 4 elements on the diagonal, each meets a row of 5
     CHECK(count_flops([] { at::mm(at::eye(4).to_sparse(), ones({4, 5})); }) == 40);
+    // the gradients of both sides, of few points as of many
+    for (auto const many : {10, 30})
+        CHECK(count_flops([&] {
+                  at::cdist(leaf({many, 4}), leaf({11, 4})).sum().backward();
+              }) == 3 * 2 * many * 11 * 4);
+    check_all(0, [] { at::addr(ones({4, 5}), ones({4}), ones({5})); });
     // distances that are no product are work on elements
+    CHECK(count_flops([] { at::cdist(leaf({3, 4}), ones({5, 4}), 1.0).sum().backward(); }) == 0);
     CHECK(count_flops([] { at::cdist(ones({3, 4}), ones({5, 4}), 1.0); }) == 0);
 }
 

@@ -29,7 +29,7 @@ nlohmann::json number_of(auto const& metric) {
 }
 
 /// A backward that there is none of costs nothing.
-nlohmann::json number_of_both(cb::flop_result const& found) {
+nlohmann::json number_of_both(auto const& found) {
     if (!found.flops_bwd.has_value() && cb::costs_nothing(found.flops_bwd.why()))
         return number_of(found.flops_fwd);
     return number_of(found.flops_fwd_bwd);
