@@ -57,6 +57,9 @@ public:
             around->made_before = at::sequence_number::peek();
     }
 
+    /// Whether this thread runs a node.
+    [[nodiscard]] bool in_node() noexcept { return innermost() != nullptr; }
+
     void add(double flops, std::size_t place, likeness how) noexcept {
         auto* const node = innermost();
         auto const gradients = at::GradMode::is_enabled();

@@ -12,6 +12,8 @@
 #include <component_benchmark/profile/forward_trace.hpp>
 #include <component_benchmark/profile/op_observer.hpp>
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -19,6 +21,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -181,6 +184,8 @@ private:
     void add(op_frame const& frame) noexcept {
         std::lock_guard const lock{mutex_};
         auto const flops = static_cast<double>(frame.amount);
+        if (std::this_thread::get_id() != maker_ && !at::in_parallel_region() && !work_.in_node())
+            (in_backward_ ? tally_.elsewhere_bwd : tally_.elsewhere) += flops;
         if (in_backward_)
             work_.add(flops, frame.place, static_cast<likeness>(frame.likeness));
         else
@@ -258,6 +263,7 @@ private:
 
     counting_rules rules_;
     std::vector<flop_formula> const* own_;
+    std::thread::id maker_ = std::this_thread::get_id();
     bool in_backward_ = false;
     std::atomic<bool> saw_forward_{false};
     std::mutex mutex_;

@@ -116,6 +116,15 @@ template<class Coverage>
            (own > 0.0 && again > 0.0 ? ", " : "") + (again > 0.0 ? part(again, "run again") : "");
 }
 
+/// A thread that the component starts is its own; another one of the program is not, and cannot be
+/// told from it.
+[[nodiscard]] inline std::string remark_on_threads(double elsewhere) {
+    if (elsewhere == 0.0)
+        return {};
+    return std::to_string(std::llround((std::min)(elsewhere, most_shown))) +
+           " FLOPs on other threads, which are another's if the component starts none";
+}
+
 /// With one remark more.
 template<class Metric>
 [[nodiscard]] Metric with_remark(Metric const& number, std::string const& remark) {
@@ -137,7 +146,7 @@ void add_by_call(Result& made, counted_call const& one, std::int64_t per_multipl
                 {id, one.members, static_cast<double>(found.value()), {}, found.why()});
     };
     auto const& tally = one.tally;
-    part("flops_fwd", tally.forward, tally.coverage);
+    part("flops_fwd", tally.forward, tally.coverage, remark_on_threads(tally.elsewhere));
     auto const has_backward = one.why_no_backward.empty();
     auto const guesses = remark_on_guesses(tally.guessed_own, tally.guessed_again);
     if (has_backward)
@@ -160,6 +169,8 @@ template<class Result = flop_result>
     bool any_backward = false;
     double guessed_own = 0.0;
     double guessed_again = 0.0;
+    double elsewhere = 0.0;
+    double elsewhere_bwd = 0.0;
     for (auto const& one : calls) {
         auto const share = static_cast<double>(one.count) / static_cast<double>(all);
         made.forward.add(one.tally.forward, share);
@@ -169,20 +180,27 @@ template<class Result = flop_result>
         (one.made_again ? made.recomputed : made.both).add(one.tally.forward, share);
         guessed_own += share * one.tally.guessed_own;
         guessed_again += share * one.tally.guessed_again;
+        elsewhere += share * one.tally.elsewhere;
+        elsewhere_bwd += share * one.tally.elsewhere_bwd;
         made.coverage.add(one.tally.coverage, one.count);
         made.coverage_bwd.add(one.tally.coverage_bwd, one.count);
         any_backward = any_backward || one.why_no_backward.empty();
     }
     auto const why_none = why_no_backward_of(calls);
     auto const both = both_of(made.coverage, made.coverage_bwd);
-    made.flops_fwd = flops_metric(made.forward.total(), made.coverage, per_multiply_add);
+    made.flops_fwd =
+        with_remark(flops_metric(made.forward.total(), made.coverage, per_multiply_add),
+                    remark_on_threads(elsewhere));
     using no_metric = metric<flop_count, aggregate::sum>;
     if (why_none.empty()) {
         auto const guesses = remark_on_guesses(guessed_own, guessed_again);
         made.flops_bwd = with_remark(
-            flops_metric(made.backward.total(), made.coverage_bwd, per_multiply_add), guesses);
-        made.flops_fwd_bwd =
-            with_remark(flops_metric(made.both.total(), both, per_multiply_add), guesses);
+            with_remark(flops_metric(made.backward.total(), made.coverage_bwd, per_multiply_add),
+                        guesses),
+            remark_on_threads(elsewhere_bwd));
+        made.flops_fwd_bwd = with_remark(
+            with_remark(flops_metric(made.both.total(), both, per_multiply_add), guesses),
+            remark_on_threads(elsewhere + elsewhere_bwd));
     } else {
         made.flops_bwd = no_metric::unavailable(why_none);
         made.flops_fwd_bwd = no_metric::unavailable(why_none);

@@ -82,6 +82,8 @@ struct flop_tally {
     flop_amounts recomputed;   ///< of a forward that the backward ran again
     double guessed_own = 0;    ///< part of `backward` that may have been done again
     double guessed_again = 0;  ///< part of `recomputed` that may be the backward's own
+    double elsewhere = 0;      ///< part of `forward` on threads that may not be the component's
+    double elsewhere_bwd = 0;  ///< likewise of `backward` and `recomputed`
     op_coverage coverage;      ///< of the forward
     op_coverage coverage_bwd;
 };

@@ -64,7 +64,7 @@ private:
             flop_counter counter{{}, none()};
             op_watch const watch{counter};
             static_cast<void>(at::mm(at::zeros({2, 3}), at::zeros({3, 4})));
-            return counter.take().forward.total() == 48.0;
+            return counter.take().forward.total() >= 48.0;  // others may work, too
         }();
         if (!alive)
             throw std::runtime_error{

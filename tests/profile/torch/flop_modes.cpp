@@ -137,6 +137,28 @@ TEST_CASE("operators on threads of a program are counted") {
     CHECK(count_flops(launched) == 8 * one);
 }
 
+TEST_CASE("work on threads that may be those of another is said") {
+    auto const with_another = [] {
+        std::thread{[] { product(); }}.join();
+        product();
+    };
+    auto const found = tally_of(with_another);
+    CHECK(found.forward.total() == 2 * one);
+    CHECK(found.elsewhere == one);
+    auto const row = cb::formulas::flops_of_calls({{1, {0}, found, "none", false}}, 2);
+    CHECK(row.flops_fwd.value() == static_cast<std::int64_t>(2 * one));
+    CHECK(row.flops_fwd.why() ==
+          "240 FLOPs on other threads, which are another's if the component starts none");
+    auto const in_parallel = tally_of([] {
+        at::parallel_for(0, 8, 1, [](std::int64_t from, std::int64_t to) {
+            for (; from < to; ++from)
+                product();
+        });
+    });
+    CHECK(in_parallel.forward.total() == 8 * one);
+    CHECK(in_parallel.elsewhere == 0.0);
+}
+
 TEST_CASE("products within a parallel loop are counted, those of an operator's own loop are not") {
     auto const threads = at::get_num_threads();
     at::set_num_threads(4);
