@@ -30,6 +30,7 @@ results=$build/results.md
     echo '| --- | --- | --- | --- |'
     OMP_NUM_THREADS=1 "$build/bench_overhead_hooks"
     OMP_NUM_THREADS=1 "$build/bench_overhead_flops"
+    OMP_NUM_THREADS=1 "$build/bench_overhead_profile"
     "$build/bench_scale_components"
     python3 bench/compile_time/umbrella.py g++ "$libtorch"
     if has clang++; then python3 bench/compile_time/umbrella.py clang++ "$libtorch" 3; fi
