@@ -5,10 +5,10 @@
 #include "models/movielens.hpp"
 #include "models/trainer.hpp"
 #include "support/command_line.hpp"
+#include "support/profile_everything.hpp"
 #include "support/show_report.hpp"
 #include <component_benchmark/component_benchmark.hpp>
 #include <component_benchmark/core/text.hpp>
-#include <component_benchmark/resume.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -58,13 +58,12 @@ auto make_pipeline(settings const& wishes) {
         cb::profilers{cb::model_size{}, cb::latency{}, cb::in_context{}, cb::flops{},
                       cb::throughput{}, cb::mfu{}, cb::bandwidth{}, cb::roofline{}},
         cb::sinks{cb::json{wishes.json}, cb::journal{wishes.journal.path}},
-        cb::options{
-            .depth = wishes.depth,
-            .include = filters_of(wishes.include),
-            .exclude = filters_of(wishes.exclude),
-            .memory = wishes.level_by_level ? cb::memory_mode::level_by_level
-                                            : cb::memory_mode::one_forward,
-            .resume = wishes.journal.resume ? cb::read_journal(wishes.journal.path) : nullptr}};
+        cb::options{.depth = wishes.depth,
+                    .include = filters_of(wishes.include),
+                    .exclude = filters_of(wishes.exclude),
+                    .memory = wishes.level_by_level ? cb::memory_mode::level_by_level
+                                                    : cb::memory_mode::one_forward,
+                    .resume = recorded(wishes.journal)}};
 }
 
 using report = decltype(make_pipeline(settings{})

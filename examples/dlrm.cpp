@@ -1,9 +1,8 @@
 // Profiles DLRM, forward and backward, on made-up data. `dlrm --help` tells the options.
 #include "models/dlrm_shapes.hpp"
 #include "support/command_line.hpp"
-#include "support/show_report.hpp"
+#include "support/profile_everything.hpp"
 #include <component_benchmark/component_benchmark.hpp>
-#include <component_benchmark/resume.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -40,14 +39,8 @@ bool profile(settings const& wishes) {
     auto const loss = [&](torch::Tensor const& logits) {
         return at::binary_cross_entropy_with_logits(logits, labels);
     };
-    auto pipeline = cb::pipeline{
-        cb::preprocessors{},
-        cb::profilers{cb::model_size{}, cb::latency{}, cb::flops{}, cb::throughput{}, cb::mfu{},
-                      cb::bandwidth{}, cb::roofline{}},
-        cb::sinks{cb::json{wishes.json}, cb::journal{wishes.journal.path}},
-        cb::options{.resume =
-                        wishes.journal.resume ? cb::read_journal(wishes.journal.path) : nullptr}};
-    return show_report(pipeline.run(cb::provide(model, batch.dense, batch.sparse).loss(loss)));
+    return profile_everything(cb::provide(model, batch.dense, batch.sparse).loss(loss), wishes.json,
+                              wishes.journal);
 }
 
 settings parse(CLI::App& app, int argc, char** argv) {

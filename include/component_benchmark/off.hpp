@@ -8,6 +8,7 @@
 #include <component_benchmark/core/clock.hpp>
 #include <component_benchmark/core/needs.hpp>
 #include <component_benchmark/core/node.hpp>
+#include <component_benchmark/core/reported.hpp>
 #include <component_benchmark/core/step_times.hpp>
 #include <component_benchmark/mode_sentinel.hpp>
 #include <component_benchmark/off/profilers.hpp>
@@ -127,7 +128,7 @@ class report {
 public:
     struct row {
         template<class Wanted>
-        COMPONENT_BENCHMARK_DETAIL_GONE off::reported_result<Wanted> get() const {
+        COMPONENT_BENCHMARK_DETAIL_GONE reported_result<Wanted> get() const {
             return {};
         }
         template<class Id>

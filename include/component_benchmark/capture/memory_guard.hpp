@@ -33,11 +33,12 @@ public:
         if (spare == 0)
             return {};  // the system does not say
         std::string why;
+        auto const gradients = one.calls().empty() ? 0 : gradient_bytes(one);
         for (auto& group : one.calls()) {
             auto const& call = group.captured();
             if (call.result_bytes > spare)
                 why = text_of("it is not run: its results take ", call.result_bytes, spare);
-            else if (auto const bytes = call.result_bytes + gradient_bytes(one);
+            else if (auto const bytes = call.result_bytes + gradients;
                      call.makes_graph && bytes > spare)
                 group.refuse_backward(
                     text_of("its backward is not run: results and gradients take ", bytes, spare));

@@ -10,11 +10,6 @@ namespace component_benchmark {
 
 inline constexpr std::string_view out_of_memory = "out of memory";
 
-/// Such a failure is no fault of the component: there was too little memory for it, then.
-[[nodiscard]] inline bool is_out_of_memory(std::string_view failure) noexcept {
-    return failure.find(out_of_memory) != std::string_view::npos;
-}
-
 /// The text of the exception that is being handled, without a stack trace. Call it in a `catch`.
 [[nodiscard]] inline std::string current_failure() {
     try {

@@ -102,20 +102,6 @@ struct op_coverage {
     nothing unknown;
 };
 
-template<class Profiler>
-struct reported_of {
-    using type = typename Profiler::result;
-};
-template<class Profiler>
-requires requires {
-    typename Profiler::reported;
-}
-struct reported_of<Profiler> {
-    using type = typename Profiler::reported;
-};
-template<class Profiler>
-using reported_result = typename reported_of<Profiler>::type;
-
 }  // namespace off
 
 /// None is ever made: formulas are compiled and never called.

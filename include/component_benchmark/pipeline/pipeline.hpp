@@ -233,17 +233,18 @@ private:
     void profile_all(document& found, std::size_t row, Component& one) {
         results done;
         std::size_t first = 0;
-        auto from = detail::row_like(one);
-        if (from && !troubles_.none_at(*from))
-            from.reset();
-        if (from)
-            troubles_.reused(row, detail::reused_from(found.nodes[*from]));
+        std::optional<detail::identical_row> from;
+        if (auto const like = detail::row_like(one); like && troubles_.none_at(*like)) {
+            from = detail::identical_to(found, row, *like);
+            troubles_.reused(row, detail::reused_from(found.nodes[*like]));
+        }
         detail::for_each_in(profilers_, [&](auto& profiler) {
             using profiler_type = std::remove_reference_t<decltype(profiler)>;
             auto& mine = std::get<slot<profiler_type>>(done).result;
             if (from && !requirement::in_place<profiler_type>) {
-                mine.emplace(result_in<profiler_type>(found, *from));
-                for (auto const end = first + columns_of<profiler_type>().size(); first < end;)
+                mine.emplace(result_in<profiler_type>(found, from->row));
+                auto const end = first + detail::metrics_of<typename profiler_type::result>;
+                while (first < end)
                     detail::take_over(found, first++, row, *from);
                 return;
             }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace component_benchmark::detail {
@@ -27,26 +28,40 @@ template<class Component>
     return value;
 }
 
-/// Gives `row` what column number `index` says of the row `from`, call by call, too.
-void take_over(a_document auto& report, std::size_t index, std::size_t row, std::size_t from) {
-    auto& column = report.columns[index];
-    if (column.cells.size() <= (std::max)(row, from))
-        column.cells.resize((std::max)(row, from) + 1);
-    column.cells[row] = as_reused(column.cells[from]);
+/// What an identical component is to a row: the other row, and its call for each of this one's.
+struct identical_row {
+    std::size_t row = 0;
+    std::vector<std::pair<std::size_t, std::size_t>> calls = {};  ///< this one's, the other's
+};
+
+[[nodiscard]] identical_row identical_to(a_document auto const& report, std::size_t row,
+                                         std::size_t from) {
+    identical_row found{from};
+    std::vector<std::size_t> mine;
     std::vector<std::size_t> theirs;
-    std::size_t next = 0;
     for (std::size_t call = 0; call < report.calls.size(); ++call)
-        if (report.calls[call].row == from)
+        if (report.calls[call].row == row)
+            mine.push_back(call);
+        else if (report.calls[call].row == from)
             theirs.push_back(call);
-    for (std::size_t call = 0; call < report.calls.size(); ++call) {
-        if (report.calls[call].row != row)
+    for (std::size_t call = 0; call < (std::min)(mine.size(), theirs.size()); ++call)
+        found.calls.emplace_back(mine[call], theirs[call]);
+    return found;
+}
+
+/// Gives `row` what column number `index` says of an identical one, call by call, too.
+void take_over(a_document auto& report, std::size_t index, std::size_t row,
+               identical_row const& from) {
+    auto& column = report.columns[index];
+    if (column.cells.size() <= (std::max)(row, from.row))
+        column.cells.resize((std::max)(row, from.row) + 1);
+    column.cells[row] = as_reused(column.cells[from.row]);
+    for (auto const& [mine, theirs] : from.calls) {
+        if (theirs >= column.calls.size())
             continue;
-        auto const like = next < theirs.size() ? theirs[next++] : column.calls.size();
-        if (like >= column.calls.size())
-            continue;
-        if (column.calls.size() <= call)
-            column.calls.resize(call + 1);
-        column.calls[call] = as_reused(column.calls[like]);
+        if (column.calls.size() <= mine)
+            column.calls.resize(mine + 1);
+        column.calls[mine] = as_reused(column.calls[theirs]);
     }
 }
 

@@ -32,23 +32,29 @@ enum class likeness {
 template<class Storage = c10::StorageImpl>
 class forward_trace {
 public:
+    /// Cheap: most forwards have no backward that asks.
     void add(op_call const& call) {
-        auto now = look_at(call);
-        operators_.emplace_back();
-        for (auto const& tensor : now.tensors)
-            operators_.back().push_back(tensor.storage().getWeakStorageImpl());
-        by_key_[now.key].push_back(operators_.size() - 1);
+        auto const begin = memory_.size();
+        auto const key = look_at(call, [this](at::Tensor const& tensor) {
+            memory_.push_back(tensor.storage().getWeakStorageImpl());
+        });
+        operators_.push_back({key, begin, memory_.size()});
     }
 
     [[nodiscard]] likeness of(op_call const& call) {
-        auto const now = look_at(call);
-        auto const same_key = by_key_.find(now.key);
+        for (; indexed_ < operators_.size(); ++indexed_)
+            by_key_[operators_[indexed_].key].push_back(indexed_);
+        std::vector<Storage const*> now;
+        auto const key = look_at(call, [&now](at::Tensor const& tensor) {
+            now.push_back(tensor.storage().unsafeGetStorageImpl());
+        });
+        auto const same_key = by_key_.find(key);
         if (same_key == by_key_.end())
             return likeness::none;
         auto best = likeness::none;
         auto place = nowhere;
         for (auto const index : same_key->second) {
-            auto const found = compare(now.tensors, index);
+            auto const found = compare(now, index);
             if (found > best || (found == best && place < next_ && index >= next_)) {
                 best = found;
                 place = index;
@@ -63,15 +69,18 @@ private:
     static constexpr auto nowhere = static_cast<std::size_t>(-1);
     using weak_storage = c10::weak_intrusive_ptr<Storage>;
 
-    struct look {
+    struct traced {
         std::size_t key = 0;  ///< of the operator and how its arguments lie
-        std::vector<at::Tensor> tensors;
+        std::size_t begin = 0;
+        std::size_t end = 0;  ///< of its memory
     };
 
-    [[nodiscard]] static look look_at(op_call const& call) {
-        look made{std::hash<std::string_view>{}(call.name()), {}};
+    /// The key. Gives each argument with memory to `visit`.
+    template<class Visit>
+    [[nodiscard]] static std::size_t look_at(op_call const& call, Visit visit) {
+        auto key = std::hash<std::string_view>{}(call.name());
         auto const mix = [&](std::size_t value) {
-            made.key ^= value + 0x9e3779b97f4a7c15ULL + (made.key << 6U) + (made.key >> 2U);
+            key ^= value + 0x9e3779b97f4a7c15ULL + (key << 6U) + (key >> 2U);
         };
         auto const see = [&](at::Tensor const& tensor) {
             if (!tensor.defined() || !tensor.has_storage() || tensor.is_nested())
@@ -82,7 +91,7 @@ private:
                 mix(static_cast<std::size_t>(size));
             for (auto const stride : tensor.strides())
                 mix(static_cast<std::size_t>(stride));
-            made.tensors.push_back(tensor);
+            visit(tensor);
         };
         for (std::size_t position = 0; position < call.size(); ++position) {
             mix(position);
@@ -92,19 +101,18 @@ private:
                 for (at::Tensor const& one : call[position].toTensorVector())
                     see(one);
         }
-        return made;
+        return key;
     }
 
     /// Memory of the forward that is still there and is another one speaks against it.
-    [[nodiscard]] likeness compare(std::vector<at::Tensor> const& now, std::size_t index) const {
-        auto const& then = operators_[index];
+    [[nodiscard]] likeness compare(std::vector<Storage const*> const& now,
+                                   std::size_t index) const {
+        auto const& [key, begin, end] = operators_[index];
         std::size_t same = 0;
         std::size_t other = 0;
-        for (std::size_t one = 0; one < (std::min)(now.size(), then.size()); ++one)
-            if (!then[one].expired())
-                ++(then[one]._unsafe_get_target() == now[one].storage().unsafeGetStorageImpl()
-                       ? same
-                       : other);
+        for (std::size_t one = 0; one < (std::min)(now.size(), end - begin); ++one)
+            if (auto const& then = memory_[begin + one]; !then.expired())
+                ++(then._unsafe_get_target() == now[one] ? same : other);
         if (same > 1 && same == now.size())
             return likeness::exact;
         if (same > 0)
@@ -114,8 +122,10 @@ private:
         return index == next_ ? likeness::repeated : likeness::similar;
     }
 
-    std::vector<std::vector<weak_storage>> operators_;
+    std::vector<traced> operators_;
+    std::vector<weak_storage> memory_;  ///< of all arguments
     std::unordered_map<std::size_t, std::vector<std::size_t>> by_key_;
+    std::size_t indexed_ = 0;     ///< so many operators are in `by_key_`
     std::size_t next_ = nowhere;  ///< after the last that was repeated
 };
 

@@ -8,7 +8,9 @@
 #include <boost/hana/first.hpp>
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/second.hpp>
+#include <boost/hana/unpack.hpp>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -70,6 +72,13 @@ void each_metric(Visit&& visit) {
         visit(std::string{boost::hana::first(pair).c_str()}, boost::hana::second(pair));
     });
 }
+
+/// How many metrics a result has.
+template<class Result>
+inline constexpr std::size_t metrics_of =
+    decltype(boost::hana::unpack(boost::hana::accessors<Result>(), []<class... Pair>(Pair...) {
+        return std::integral_constant<std::size_t, sizeof...(Pair)>{};
+    }))::value;
 
 template<class Metric>
 [[nodiscard]] cell to_cell(Metric const& value) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <component_benchmark/core/error.hpp>
+#include <component_benchmark/core/reported.hpp>
 #include <component_benchmark/result/columns.hpp>
 #include <component_benchmark/result/document.hpp>
 
@@ -37,28 +38,6 @@ namespace component_benchmark {
     throw error{"the report has no component '" + std::string{path} + "'; " + where + " has " +
                 (known.empty() ? "no children" : known)};
 }
-
-namespace detail {
-
-template<class Profiler>
-struct reported_of {
-    using type = typename Profiler::result;
-};
-template<class Profiler>
-requires requires {
-    typename Profiler::reported;
-}
-struct reported_of<Profiler> {
-    using type = typename Profiler::reported;
-};
-
-}  // namespace detail
-
-/// What a report has of a profiler's result. A result with members that are no metrics is not put
-/// together again from the report: its profiler names a type without them,
-/// `using reported = my_metrics;`.
-template<class Profiler>
-using reported_result = typename detail::reported_of<Profiler>::type;
 
 /// What a pipeline with these profilers found.
 template<class... Profiler>
