@@ -8,10 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import gate
 
 root = gate.root
-program = gate.program_14("clang-format")
-if program is None:
-    print("skipped: clang-format 14 decides, and it is not on PATH (Debian: clang-format-14)")
-    sys.exit(gate.skipped)
+program = gate.program_14("clang-format", "clang-format-14", "clang-format 14 decides")
 # Where it is told to look away, and why.
 unformatted = {
     "include/component_benchmark/device/datasheet.hpp": "a table; its columns are compared with their sources",

@@ -37,14 +37,17 @@ def flags_of(file):
     return flags
 
 
-def program_14(name):
-    """clang-format or clang-tidy of version 14, or None: other versions say other things."""
+def program_14(name, package, what):
+    """A program of clang 14: other versions say other things. Where it is not there, the gate ends as skipped and says
+    `what` it decides.
+    """
     for candidate in (name + "-14", name):
         if program := shutil.which(candidate):
             version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
             if "version 14." in version:
                 return program
-    return None
+    print(f"skipped: {what}, and it is not on PATH (Debian: {package})")
+    sys.exit(skipped)
 
 
 def files_below(paths):
