@@ -18,20 +18,22 @@ struct call_span {
     std::uint64_t end_node = 0;  ///< one past the last
 };
 
-/// The clock of one forward.
+/// The clock of one forward; `now` tells its time.
 class span_clock {
 public:
+    explicit span_clock(clock_function now) noexcept : now_{now} {}
+
     /// Stands still while one lives. Without a clock it does nothing.
     class pause {
     public:
         explicit pause(span_clock* clock) noexcept
-            : clock_{clock}, since_{clock != nullptr ? steady_nanoseconds() : 0} {}
+            : clock_{clock}, since_{clock != nullptr ? clock->now_() : 0} {}
         pause(pause const&) = delete;
         pause& operator=(pause const&) = delete;
         ~pause() {
             if (clock_ == nullptr)
                 return;
-            auto const now = steady_nanoseconds();
+            auto const now = clock_->now_();
             clock_->paused_ns_ += now - since_;
             if (opens_ == nullptr)
                 return;
@@ -56,6 +58,7 @@ public:
     };
 
 private:
+    clock_function now_;
     std::int64_t paused_ns_ = 0;
 };
 

@@ -15,6 +15,7 @@
 #include <component_benchmark/capture/self_test.hpp>
 #include <component_benchmark/capture/session.hpp>
 #include <component_benchmark/capture/wanted.hpp>
+#include <component_benchmark/core/clock.hpp>
 #include <component_benchmark/core/environment.hpp>
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/failure.hpp>
@@ -88,8 +89,8 @@ public:
     }
 
     /// Runs so many steps with the calls timed; components have the times then.
-    void time_in_context(int steps) {
-        context_.run(steps, forwards_, calls_, tree_, wanted_->outline(wanted_now()));
+    void time_in_context(int steps, clock_function now) {
+        context_.run(steps, now, forwards_, calls_, tree_, wanted_->outline(wanted_now()));
     }
 
     /// A step of the user's program, which its environment then has.

@@ -3,6 +3,7 @@
 
 #include <component_benchmark/capture/node_watch.hpp>
 #include <component_benchmark/capture/sequential.hpp>
+#include <component_benchmark/core/clock.hpp>
 #include <component_benchmark/core/context_time.hpp>
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/failure.hpp>
@@ -24,18 +25,18 @@ namespace component_benchmark::capture {
 template<class CallTable>
 class basic_context_times {
 public:
-    /// So many steps; the times are then those of the calls of `table`.
+    /// So many steps, timed by `now`; the times are then those of the calls of `table`.
     template<class Forwards, class Tree>
-    void run(int steps, Forwards& forwards, CallTable const& table, Tree const& tree,
-             std::vector<call_detail> const& details) {
+    void run(int steps, clock_function now, Forwards& forwards, CallTable const& table,
+             Tree const& tree, std::vector<call_detail> const& details) {
         why_ = {};
         auto const parameters = tree.parameters(0);
         try {
             if (!parameters.empty() && !parameters.front().device().is_cpu())
                 throw error{"on a device the times would be those of launches"};
             for (int step = 0; step < steps && !interrupted(); ++step) {
-                auto [seen, loss] = forwards.time(details);
-                node_watch<> watch;
+                auto [seen, loss] = forwards.time(details, now);
+                node_watch<> watch{now};
                 run_backward(loss, parameters, watch);
                 add(table, tree, *seen, details, watch);
             }

@@ -6,6 +6,7 @@
 #include <component_benchmark/capture/output_gradients.hpp>
 #include <component_benchmark/capture/session.hpp>
 #include <component_benchmark/capture/shapes.hpp>
+#include <component_benchmark/core/clock.hpp>
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/failure.hpp>
 
@@ -61,14 +62,14 @@ public:
         return second;
     }
 
-    /// One forward with the calls timed, and the loss, if the step gives one. Throws what the
-    /// forward throws.
+    /// One forward with the calls timed by `now`, and the loss, if the step gives one. Throws what
+    /// the forward throws.
     [[nodiscard]] std::pair<std::unique_ptr<session>, at::Tensor> time(
-        std::vector<call_detail> const& details) {
+        std::vector<call_detail> const& details, clock_function now) {
         rewind();
         auto seen =
             std::make_unique<session>(tree_, details, std::vector<bool>{}, &state_.declared());
-        seen->time_calls();
+        seen->time_calls(now);
         at::ThreadLocalStateGuard const grad_mode_and_autocast{at::ThreadLocalState{}};
         auto loss = run_(*seen);
         at::autocast::clear_cache();

@@ -21,7 +21,7 @@ namespace component_benchmark::capture {
 template<class = void>
 class node_watch {
 public:
-    node_watch() {
+    explicit node_watch(clock_function now) : now_{now} {
         shared().store(this);
         handle_ = at::addGlobalCallback(at::RecordFunctionCallback{&on_begin, &on_end}
                                             .needsInputs(false)
@@ -56,6 +56,7 @@ public:
 
 private:
     struct running final : at::ObserverContext {
+        clock_function now = nullptr;
         std::int64_t since = 0;
     };
     static std::atomic<node_watch*>& shared() {
@@ -68,19 +69,25 @@ private:
     }
 
     static std::unique_ptr<at::ObserverContext> on_begin(at::RecordFunction const&) {
+        std::lock_guard const lock{mutex_of_all()};
+        auto const* const mine = shared().load();
+        if (mine == nullptr)
+            return nullptr;
         auto made = std::make_unique<running>();
-        made->since = steady_nanoseconds();
+        made->now = mine->now_;
+        made->since = made->now();
         return made;
     }
     static void on_end(at::RecordFunction const& node, at::ObserverContext* context) {
-        auto const now = steady_nanoseconds();
+        auto const* const ran = static_cast<running*>(context);
+        if (ran == nullptr)
+            return;
+        auto const took = ran->now() - ran->since;
         std::lock_guard const lock{mutex_of_all()};
         auto* const mine = shared().load();
-        if (mine == nullptr || context == nullptr || node.seqNr() < 0 ||
-            node.forwardThreadId() != mine->thread_)
+        if (mine == nullptr || node.seqNr() < 0 || node.forwardThreadId() != mine->thread_)
             return;
-        mine->seen_.emplace_back(static_cast<std::uint64_t>(node.seqNr()),
-                                 now - static_cast<running*>(context)->since);
+        mine->seen_.emplace_back(static_cast<std::uint64_t>(node.seqNr()), took);
     }
 
     // From the time of each node to that of it and all before it.
@@ -92,6 +99,7 @@ private:
         is_summed_ = true;
     }
 
+    clock_function now_;
     std::uint64_t thread_ = at::RecordFunction::currentThreadId();
     at::RecordFunctionGuard enabled_{true};
     at::CallbackHandle handle_{};

@@ -3,6 +3,7 @@
 
 #include <component_benchmark/capture/captured_call.hpp>
 #include <component_benchmark/capture/module_tree.hpp>
+#include <component_benchmark/core/clock.hpp>
 #include <component_benchmark/core/error.hpp>
 #include <component_benchmark/core/failure.hpp>
 #include <component_benchmark/hook/record.hpp>
@@ -110,7 +111,7 @@ public:
     }
 
     /// From here on calls have a span.
-    void time_calls() { clock_ = std::make_unique<span_clock>(); }
+    void time_calls(clock_function now) { clock_ = std::make_unique<span_clock>(now); }
 
     [[nodiscard]] std::deque<captured_call>& calls() noexcept { return calls_; }
     [[nodiscard]] std::vector<std::int64_t> const& counts() const noexcept { return counts_; }

@@ -71,6 +71,7 @@ struct cold_latency {
 struct in_context {
     static constexpr char const* name = "in_context";
     int steps = 3;
+    off::anything clock{};
     struct result {
         off::metric<double> in_context_ms, in_context_bwd_ms, context_gap_pct;
         off::nothing by_call;

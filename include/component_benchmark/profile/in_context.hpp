@@ -2,6 +2,7 @@
 #pragma once
 
 #include <component_benchmark/core/by_call.hpp>
+#include <component_benchmark/core/clock.hpp>
 #include <component_benchmark/core/context_time.hpp>
 #include <component_benchmark/core/metric.hpp>
 #include <component_benchmark/core/needs.hpp>
@@ -28,6 +29,7 @@ struct in_context {
     static constexpr bool in_place = true;
 
     int steps = 3;  ///< at least one
+    clock_function clock = &steady_nanoseconds;
 
     // A template, so that a file which does not use it does not pay for its description.
     template<class>
@@ -45,8 +47,8 @@ struct in_context {
     /// Before the first component is measured.
     template<class Captured>
     void look_at(Captured& model) const {
-        if constexpr (requires { model.time_in_context(steps); })
-            model.time_in_context(steps > 1 ? steps : 1);
+        if constexpr (requires { model.time_in_context(steps, clock); })
+            model.time_in_context(steps > 1 ? steps : 1, clock);
     }
 
     template<class Component>
