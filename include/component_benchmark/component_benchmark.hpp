@@ -13,6 +13,7 @@
 #    include <component_benchmark/pipeline/pipeline.hpp>
 #    include <component_benchmark/pipeline/schedule.hpp>
 #    include <component_benchmark/profile/cold_latency.hpp>
+#    include <component_benchmark/profile/device_time.hpp>
 #    include <component_benchmark/profile/in_context.hpp>
 #    include <component_benchmark/profile/latency.hpp>
 #    include <component_benchmark/profile/model_size.hpp>

@@ -175,6 +175,9 @@ COMPONENT_BENCHMARK_DETAIL_GONE off::provider provide(T const&...) noexcept {
     return {};
 }
 
+/// Waits for nothing.
+COMPONENT_BENCHMARK_DETAIL_GONE inline void wait_for_accelerator() noexcept {}
+
 /// Runs the work and times nothing.
 class step_ledger {
     template<class Work>

@@ -78,12 +78,13 @@ fake::provider slow_model(run_counts const& counts) {
 }
 
 void profile(fake::provider provider, std::string const& journal, std::string const& report) {
-    cb::pipeline pipeline{
-        cb::preprocessors{},
-        cb::profilers{cb::model_size{},
-                      cb::latency{.warmup = 1, .samples = 3, .clock = &fake::clock}},
-        cb::sinks{cb::journal{journal}, cb::json{report}},
-        cb::options{.resume = cb::read_journal(journal)}};
+    cb::pipeline pipeline{cb::preprocessors{},
+                          cb::profilers{cb::model_size{}, cb::latency{.warmup = 1,
+                                                                      .samples = 3,
+                                                                      .clock = &fake::clock,
+                                                                      .processor = &fake::clock}},
+                          cb::sinks{cb::journal{journal}, cb::json{report}},
+                          cb::options{.resume = cb::read_journal(journal)}};
     static_cast<void>(pipeline.run(provider));
 }
 

@@ -96,7 +96,7 @@ struct refusing {
 };
 
 cb::latency fast() {
-    return {.warmup = 1, .samples = 3, .clock = &fake::clock};
+    return {.warmup = 1, .samples = 3, .clock = &fake::clock, .processor = &fake::clock};
 }
 
 fake::provider two_children() {
@@ -123,6 +123,8 @@ TEST_CASE("measures each component and gives typed access", "[pipeline]") {
     CHECK(root.samples.value() == 3);
     auto const a = report["a"].get<cb::latency>();
     CHECK(a.total_ms.value() == 6.0);
+    CHECK(a.cpu_time_total_ms.value() == 6.0);  // the clock of the test counts both
+    CHECK(a.cpu_time_total_ms.from() == cb::origin::derived);
     CHECK(report["a"].get<cb::model_size>().params.value() == 10);
     CHECK(report["a"].calls() == 2);
     CHECK(report["a"]["latency_ms"].number() == 3.0);
@@ -197,6 +199,8 @@ TEST_CASE("a container that is never called is estimated, a leaf is not", "[pipe
     auto const report = pipeline.run(provider);
     CHECK(report["list"].state() == cb::status::estimated);
     CHECK(report["list"].get<cb::latency>().total_ms.value() == 2.0);
+    CHECK(report["list"].get<cb::latency>().cpu_time_total_ms.value() == 2.0);
+    CHECK(report["list"].get<cb::latency>().cpu_time_total_ms.from() == cb::origin::estimated);
     CHECK(report["unused"].state() == cb::status::not_called);
     CHECK_FALSE(report["unused"].get<cb::latency>().latency_ms.has_value());
     CHECK(report[""].get<cb::latency>().self_ms.value() == 8.0);

@@ -32,7 +32,7 @@ namespace {
 using list = std::vector<std::string>;
 
 cb::latency fast() {
-    return {.warmup = 1, .samples = 3, .clock = &fake::clock};
+    return {.warmup = 1, .samples = 3, .clock = &fake::clock, .processor = &fake::clock};
 }
 
 /// A root with the children a (called twice), b, and a list of c and d; counts what is replayed.

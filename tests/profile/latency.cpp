@@ -25,7 +25,7 @@ TEST_CASE("takes the median of the samples after the warm-up", "[latency]") {
     auto component = one_call({50'000'000, 50'000'000, 1'000'000, 9'000'000, 2'000'000});
     auto const found = with(3).profile(component);
     CHECK(found.latency_ms.value() == 2.0);
-    REQUIRE(found.by_call.size() == 1);
+    REQUIRE(found.by_call.size() == 2);  // latency, then processor time
     CHECK(found.by_call[0].samples == std::vector<double>{1.0, 9.0, 2.0});
     CHECK(found.latency_spread_pct.value() == Approx(100.0 * (5.5 - 1.5) / 2.0));
 }
@@ -36,6 +36,24 @@ TEST_CASE("what lies between the clock readings is the component's work alone", 
     CHECK(found.latency_ms.value() == 1.0);
     CHECK(found.latency_bwd_ms.value() == 3.0);
     CHECK(found.latency_fwd_bwd_ms.value() == 4.0);
+}
+
+TEST_CASE("processor time is that of all threads in a forward, and nothing else", "[latency]") {
+    fake::component component{"x", {}, "", {}};
+    component.groups.push_back(fake::group(1'000'000, 3'000'000, {0, 2, 3}));
+    component.groups.push_back(fake::group(5'000'000, 3'000'000, {1}));
+    auto wishes = with(3);
+    wishes.processor = []() noexcept { return 4 * fake::now; };  // four threads at work
+    auto const found = wishes.profile(component);
+    CHECK(found.cpu_time_ms.value() == Approx((3 * 4.0 + 20.0) / 4));
+    CHECK_FALSE(found.cpu_time_total_ms.has_value());  // the report adds the calls up
+    REQUIRE(found.by_call.size() == 8);
+    CHECK(found.by_call[6].metric == std::string{"cpu_time_ms"});
+    CHECK(found.by_call[6].value == Approx(4.0));
+    CHECK(found.by_call[7].value == Approx(20.0));
+    auto const real = with(3).profile(component);
+    CHECK(real.cpu_time_ms.value() >= 0.0);
+    CHECK(cb::processor_nanoseconds() > 0);
 }
 
 TEST_CASE("prepares every repetition", "[latency]") {
@@ -54,7 +72,7 @@ TEST_CASE("weights different calls by how often they occur", "[latency]") {
     auto const found = with(3).profile(component);
     CHECK(found.latency_ms.value() == 2.0);
     CHECK_FALSE(found.total_ms.has_value());  // the report adds the calls up
-    REQUIRE(found.by_call.size() == 2);
+    REQUIRE(found.by_call.size() == 4);
     CHECK(found.by_call[0].calls == std::vector<std::size_t>{0, 2, 3});
     CHECK(found.by_call[1].value == 5.0);
 }

@@ -177,7 +177,7 @@ TEST_CASE("says that the samples did not suffice, and what was seen meanwhile", 
     CHECK_THAT(found.latency_ms.why(), ContainsSubstring("samples in 3 groups, 8.0 ms apart"));
     CHECK_THAT(found.latency_ms.why(), ContainsSubstring("clock went from 3,400 to 2,400 MHz"));
     CHECK_THAT(found.latency_ms.why(), ContainsSubstring("the core was taken away 12 times"));
-    REQUIRE(found.by_call.size() == 1);
+    REQUIRE(found.by_call.size() == 2);  // latency, then processor time
     CHECK(found.by_call[0].why == found.latency_ms.why());
     CHECK(found.by_call[0].samples.size() == 50);  // all of them
 }
@@ -243,7 +243,7 @@ TEST_CASE("the budget of the run is shared by the component's calls", "[sampling
     budget.expect(1);
     budget.next_component();
     auto const found = wishes.profile(component);
-    REQUIRE(found.by_call.size() == 2);
+    REQUIRE(found.by_call.size() == 4);  // latency, then processor time
     auto const first = found.by_call[0].samples.size();
     auto const second = found.by_call[1].samples.size();
     CHECK(first > 20);
@@ -262,7 +262,8 @@ TEST_CASE("a clock that stands still gives no time, and an end", "[sampling]") {
     CHECK(found.latency_ms.why() == "the clock did not move on while it ran");
     CHECK(found.latency_ci_pct.why() == "the clock did not move on while it ran");
     CHECK(found.samples.value() == 100);
-    CHECK(found.by_call.empty());
+    for (auto const& one : found.by_call)
+        CHECK(one.metric == std::string{"cpu_time_ms"});
 }
 
 TEST_CASE("a clock that goes back gives no time, and an end", "[sampling]") {

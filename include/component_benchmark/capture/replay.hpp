@@ -2,6 +2,7 @@
 #pragma once
 
 #include <component_benchmark/capture/captured_call.hpp>
+#include <component_benchmark/capture/device_timer.hpp>
 #include <component_benchmark/capture/graph_leaves.hpp>
 #include <component_benchmark/capture/model_state.hpp>
 #include <component_benchmark/capture/saved_tensor.hpp>
@@ -16,6 +17,7 @@
 #include <torch/nn/module.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,9 +42,12 @@ public:
         // as they are now: a preprocessor may have been at work
         for (auto const& tensor : written)
             written_.push_back(saved_tensor::of(saved_tensor::parameter, {}, tensor));
-        for (auto const& parameter : parameters)
+        for (auto const& parameter : parameters) {
             if (parameter.requires_grad())
                 parameters_.push_back(parameter);
+            if (!accelerator_)
+                accelerator_ = accelerator_of(parameter);
+        }
     }
 
     basic_replay(basic_replay const&) = delete;
@@ -84,6 +89,22 @@ public:
     void keep_casts(bool kept) {
         keeps_casts_ = kept;
         at::autocast::clear_cache();
+    }
+
+    /// The device that it works on, once it is prepared: that of its arguments, or else of its
+    /// parameters, with the stream of the captured call. Null: the CPU.
+    [[nodiscard]] device_timer<>* device() {
+        if (!device_is_known_) {
+            device_is_known_ = true;
+            std::optional<c10::DeviceIndex> found;
+            stored_->each_argument([&](at::Tensor& argument) {
+                if (!found)
+                    found = accelerator_of(argument);
+            });
+            if (found || accelerator_)
+                device_.emplace(found ? *found : *accelerator_);
+        }
+        return device_ ? &*device_ : nullptr;
     }
 
     /// From now on each repetition gets copies of its arguments that no other one has used.
@@ -210,6 +231,9 @@ private:
     std::string why_no_backward_;
     bool copies_each_time_ = false;
     bool keeps_casts_ = false;
+    std::optional<c10::DeviceIndex> accelerator_;  // of a parameter
+    std::optional<device_timer<>> device_;
+    bool device_is_known_ = false;
 };
 
 using replay = basic_replay<model_state>;

@@ -12,18 +12,20 @@
 
 namespace component_benchmark {
 
-/// The four functions of a driver that are used here; CUDA's and HIP's look the same. Each returns
+/// The functions of a driver that are used here; CUDA's and HIP's look the same. Each returns
 /// 0 when it could do what it was asked. Tests give their own.
 struct accelerator_driver {
     using init_function = int (*)(unsigned flags);
     using device_function = int (*)(int* device, int index);
     using name_function = int (*)(char* name, int length, int device);
     using attribute_function = int (*)(int* value, int attribute, int device);
+    using bus_function = int (*)(char* bus, int length, int device);
 
     init_function init = nullptr;
     device_function device_at = nullptr;
     name_function name = nullptr;
     attribute_function attribute = nullptr;  ///< null: only the name is known
+    bus_function bus = nullptr;              ///< where the device is, as NVML counts
 
     explicit operator bool() const noexcept {
         return init != nullptr && device_at != nullptr && name != nullptr;
@@ -37,6 +39,7 @@ struct accelerator_driver {
         load(library, "cuDeviceGet", found.device_at);
         load(library, "cuDeviceGetName", found.name);
         load(library, "cuDeviceGetAttribute", found.attribute);
+        load(library, "cuDeviceGetPCIBusId", found.bus);
         return found;
     }
 

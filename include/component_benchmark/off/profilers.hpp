@@ -37,12 +37,14 @@ struct latency {
     bool backward = true;
     off::anything clock{};
     off::anything noise{};
+    off::anything processor{};
+    off::anything device_noise{};
     struct result {
         off::metric<double> latency_ms, latency_bwd_ms, latency_fwd_bwd_ms, total_ms, self_ms,
-            latency_spread_pct;
+            cpu_time_total_ms, latency_spread_pct;
         off::metric<std::int64_t> samples;
-        off::metric<double> latency_ci_pct, latency_mean_ms, latency_min_ms, latency_p5_ms,
-            latency_p95_ms;
+        off::metric<double> cpu_time_ms, latency_ci_pct, latency_mean_ms, latency_min_ms,
+            latency_p5_ms, latency_p95_ms;
         off::metric<std::int64_t> warmup_runs;
         off::metric<double> warmup_ms, first_run_ms;
         off::nothing by_call;
@@ -64,6 +66,19 @@ struct cold_latency {
     struct result {
         off::metric<double> latency_cold_ms, latency_cold_bwd_ms, latency_cold_ci_pct;
         off::metric<std::int64_t> samples_cold;
+        off::nothing by_call;
+    };
+};
+
+struct device_time {
+    static constexpr char const* name = "device_time";
+    int warmup = 2;
+    int samples = 7;
+    double most_hold_ms = 200;
+    off::anything clock{};
+    struct result {
+        off::metric<double> gpu_time_total_ms, launch_share_pct, wall_ms, gpu_time_ms,
+            gpu_time_bwd_ms, launch_ms;
         off::nothing by_call;
     };
 };

@@ -37,6 +37,8 @@ struct latency {
     bool backward = true;
     clock_function clock = &steady_nanoseconds;
     noise_function noise = &noise_now;
+    clock_function processor = &processor_nanoseconds;  ///< time of all threads of the process
+    device_noise_function device_noise = &device_noise_now;
     time_budget* budget_of_run_ = nullptr;  ///< given by the pipeline
 
     // A template, so that a file which does not use it does not pay for its description.
@@ -47,10 +49,13 @@ struct latency {
             described, (metric<milliseconds, aggregate::sum>, latency_ms),  ///< forward, one call
             (metric<milliseconds, aggregate::sum>, latency_bwd_ms),         ///< backward, one call
             (metric<milliseconds, aggregate::sum>, latency_fwd_bwd_ms),     ///< both, one call
-            (metric<milliseconds>, total_ms),             ///< of all calls; the report adds it up
-            (metric<milliseconds>, self_ms),              ///< total_ms less the calls it made
-            (metric<percent>, latency_spread_pct),        ///< quartile distance of latency_ms to it
-            (metric<count>, samples),                     ///< of latency_ms
+            (metric<milliseconds>, total_ms),  ///< of all calls; the report adds it up
+            (metric<milliseconds>, self_ms),   ///< total_ms less the calls it made
+            /// Processor time of all threads in the forwards of all calls; the report adds it up.
+            (metric<milliseconds>, cpu_time_total_ms),
+            (metric<percent>, latency_spread_pct),  ///< quartile distance of latency_ms to it
+            (metric<count>, samples),               ///< of latency_ms
+            (metric<detailed<milliseconds>, aggregate::sum>, cpu_time_ms),  ///< of one call
             (metric<detailed<percent>>, latency_ci_pct),  ///< latency_ms is known so well, 95 %
             (detail_ms, latency_mean_ms), (detail_ms, latency_min_ms), (detail_ms, latency_p5_ms),
             (detail_ms, latency_p95_ms),             ///< of one call's samples, forward
@@ -83,6 +88,7 @@ struct latency {
         made.latency_fwd_bwd_ms = all.row_value(&sampled_call::both);
         made.latency_spread_pct = all.worst(spread_percent);
         made.samples = all.count();
+        made.cpu_time_ms = all.mean_of(median, &sampled_call::cpu);
         made.latency_mean_ms = all.mean_of(mean);
         made.latency_min_ms = all.mean_of([](auto const& some) { return quantile(some, 0.0); });
         made.latency_p5_ms = all.mean_of([](auto const& some) { return quantile(some, 0.05); });
@@ -92,12 +98,14 @@ struct latency {
         made.warmup_ms = all.warmup_ms();
         made.first_run_ms = all.first_run_ms();
         all.add_calls(made.by_call, {"latency_ms", "latency_bwd_ms", "latency_fwd_bwd_ms"});
+        all.add_medians(made.by_call, "cpu_time_ms", &sampled_call::cpu);
         return made;
     }
 
 private:
     [[nodiscard]] sampling_plan plan() const noexcept {
-        return {warmup, most_warmup, samples, target_pct, budget_s, backward, clock, noise, true};
+        return {warmup, most_warmup, samples,   target_pct,   budget_s, backward,
+                clock,  noise,       processor, device_noise, true};
     }
 };
 

@@ -79,16 +79,16 @@ public:
         return row_metric{total / static_cast<double>(calls)}.because(remark);
     }
 
-    /// The mean over calls of what `read` makes of the samples of a forward.
+    /// The mean over calls of what `read` makes of samples, those of a forward unless said.
     template<class Read>
-    [[nodiscard]] double mean_of(Read read) const {
+    [[nodiscard]] double mean_of(Read read, samples_of samples = &Call::forward) const {
         auto const calls = sum([](auto const& one) {
             return one.sampled.forward.empty() ? 0.0 : static_cast<double>(one.count);
         });
         auto const total = sum([&](auto const& one) {
             return one.sampled.forward.empty()
                        ? 0.0
-                       : static_cast<double>(one.count) * read(one.sampled.forward);
+                       : static_cast<double>(one.count) * read(one.sampled.*samples);
         });
         return total / calls;
     }
@@ -139,6 +139,13 @@ public:
                     found.push_back(
                         {names[index], one.members, median(own), own, note_of(one, sets[index])});
             }
+    }
+
+    /// The median of samples that have no use one by one.
+    void add_medians(std::vector<by_call>& found, char const* name, samples_of samples) const {
+        for (auto const& one : calls_)
+            if (!(one.sampled.*samples).empty())
+                found.push_back({name, one.members, median(one.sampled.*samples), {}, {}});
     }
 
 private:

@@ -5,6 +5,8 @@
 #include <component_benchmark/core/interruption.hpp>
 #include <component_benchmark/core/statistics.hpp>
 #include <component_benchmark/device/noise.hpp>
+#include <component_benchmark/device/nvml.hpp>
+#include <component_benchmark/profile/lap.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +28,8 @@ struct sampling_plan {
     bool backward = true;
     clock_function clock = &steady_nanoseconds;
     noise_function noise = &noise_now;
+    clock_function processor = &processor_nanoseconds;
+    device_noise_function device_noise = &device_noise_now;
     bool measures_casts = false;  ///< what autocast's casts of weights are of a forward
 };
 
@@ -39,11 +43,15 @@ struct sampled_call {
     std::vector<double> forward;
     std::vector<double> backward;
     std::vector<double> both;
+    std::vector<double> cpu;  ///< processor time of the forwards, all threads
     std::string why_no_backward;
-    double casts_ms = 0.0;  ///< of `forward`, to cast weights for autocast
+    double casts_ms = 0.0;      ///< of `forward`, to cast weights for autocast
+    double elsewhere_ms = 0.0;  ///< on other streams of the device than its own, at most
     sampling_end ended = sampling_end::most_samples;
     noise_reading before;
     noise_reading after;
+    device_reading device_before;  ///< zeros on a CPU
+    device_reading device_after;
 };
 
 /// Whether the median of samples lies within `target` percent of the one that more would give. True
@@ -79,7 +87,9 @@ public:
         found_.warmup_runs = static_cast<std::int64_t>(discarded.forward.size());
         found_.warmup_ms = discarded.warmup_ms;
         found_.before = plan_.noise();
+        found_.device_before = device_noise();
         found_.ended = sample();
+        found_.device_after = device_noise();
         found_.after = plan_.noise();
         auto const& first = discarded.forward.empty() ? found_.forward : discarded.forward;
         found_.first_run_ms = first.empty() ? 0.0 : first.front();
@@ -94,6 +104,13 @@ public:
 private:
     static constexpr std::size_t fewest = 5;
     static constexpr double share_of_warmup = 0.1;  ///< of the budget
+
+    [[nodiscard]] device_reading device_noise() {
+        if constexpr (requires { replay_.device()->index(); })
+            if (auto* const device = replay_.device())
+                return plan_.device_noise(device->index());
+        return {};
+    }
 
     void warm_up() {
         auto const least = static_cast<std::size_t>((std::max)(0, plan_.warmup));
@@ -148,23 +165,25 @@ private:
     void repeat() {
         replay_.prepare();
         before_work_();
-        auto const start = plan_.clock();
-        replay_.forward();
-        auto const end = plan_.clock();
-        auto const forward_ms = milliseconds_between(start, end);
-        found_.forward.push_back(forward_ms);
+        auto const forward = timed([&] { replay_.forward(); });
+        found_.forward.push_back(forward.ms);
+        found_.cpu.push_back(forward.cpu_ms);
         if (!plan_.backward || !replay_.prepare_backward()) {
             found_.why_no_backward =
                 plan_.backward ? replay_.why_no_backward() : "backward was not asked for";
-            found_.both.push_back(forward_ms);
+            found_.both.push_back(forward.ms);
             return;
         }
         before_work_();
-        auto const backward_start = plan_.clock();
-        replay_.backward();
-        auto const backward_end = plan_.clock();
-        found_.backward.push_back(milliseconds_between(backward_start, backward_end));
-        found_.both.push_back(forward_ms + found_.backward.back());
+        found_.backward.push_back(timed([&] { replay_.backward(); }).ms);
+        found_.both.push_back(forward.ms + found_.backward.back());
+    }
+
+    template<class Work>
+    [[nodiscard]] lap timed(Work&& work) {
+        auto const made = time_work(plan_.clock, plan_.processor, device_of(replay_), work);
+        found_.elsewhere_ms = (std::max)(found_.elsewhere_ms, made.elsewhere_ms);
+        return made;
     }
 
     /// A few forwards more that find the weights cast already; what they save.
@@ -177,21 +196,15 @@ private:
                 break;
             replay_.prepare();
             before_work_();
-            auto const start = plan_.clock();
-            replay_.forward();
-            auto const end = plan_.clock();
+            auto const forward = timed([&] { replay_.forward(); });
             if (run > 0)  // the first one casts
-                kept.push_back(milliseconds_between(start, end));
+                kept.push_back(forward.ms);
         }
         replay_.keep_casts(false);
         if (!kept.empty())
             found_.casts_ms = (std::max)(0.0, median(found_.forward) - median(kept));
     }
 
-    [[nodiscard]] static double milliseconds_between(std::int64_t start,
-                                                     std::int64_t end) noexcept {
-        return static_cast<double>(saturating_difference(end, start)) / 1e6;
-    }
     [[nodiscard]] double seconds_passed() const {
         return static_cast<double>(saturating_difference(plan_.clock(), begin_)) / 1e9;
     }

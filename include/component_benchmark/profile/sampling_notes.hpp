@@ -39,7 +39,7 @@ template<class Samples>
                  : " around " + around + (centres.size() > most ? ", ... ms" : " ms"));
 }
 
-/// A change of the median, or of the core's clock, while samples were taken; or nothing.
+/// A change of the median, or of a clock, while samples were taken; or nothing.
 template<class Samples>
 [[nodiscard]] std::string changes_in_words(Samples const& samples, sampled_call const& of) {
     constexpr double slight_pct = 2.0;
@@ -48,11 +48,17 @@ template<class Samples>
     if (auto const drift = drift_percent(samples); drift && std::abs(*drift) > slight_pct)
         words = "the second half " + text::number(std::abs(*drift), 2) + " % " +
                 (*drift > 0.0 ? "slower" : "faster") + " than the first";
-    auto const from = of.before.clock_mhz;
-    auto const to = of.after.clock_mhz;
-    if (from > 0.0 && to > 0.0 && std::abs(to - from) > slight_mhz * from)
-        words = joined_words(words, "the core's clock went from " + text::number(from) + " to " +
-                                        text::number(to) + " MHz");
+    auto const clock = [&](char const* whose, double from, double to) {
+        if (from > 0.0 && to > 0.0 && std::abs(to - from) > slight_mhz * from)
+            words =
+                joined_words(words, std::string{whose} + " clock went from " + text::number(from) +
+                                        " to " + text::number(to) + " MHz");
+    };
+    clock("the core's", of.before.clock_mhz, of.after.clock_mhz);
+    clock("the device's", of.device_before.clock_mhz, of.device_after.clock_mhz);
+    if (auto const why = held_back_in_words(of.device_before.held_back | of.device_after.held_back);
+        !why.empty())
+        words = joined_words(words, "the device was held back by " + why);
     return words;
 }
 
@@ -65,6 +71,14 @@ template<class Samples, class Call>
         return {};
     return text::number(of.casts_ms, 2) + " ms of it (" +
            text::percentage(100.0 * of.casts_ms / whole) + " %) casts weights for autocast";
+}
+
+/// Work that a device did on other streams than the captured one, and that is part of the time.
+template<class Call>
+[[nodiscard]] std::string elsewhere_in_words(Call const& of) {
+    return of.elsewhere_ms > 0.0 ? "up to " + text::number(of.elsewhere_ms, 2) +
+                                       " ms of it on other streams than that of its call"
+                                 : std::string{};
 }
 
 /// What ended the sampling, if not that the median was known.
@@ -83,8 +97,9 @@ template<class Call>
 template<class Call>
 [[nodiscard]] std::string note_on(std::vector<double> const& samples, Call const& of, double target,
                                   bool time_is_shared) {
-    auto noise = joined_words(joined_words(casts_in_words(samples, of), groups_in_words(samples)),
-                              changes_in_words(samples, of));
+    auto noise = joined_words(joined_words(casts_in_words(samples, of), elsewhere_in_words(of)),
+                              groups_in_words(samples));
+    noise = joined_words(noise, changes_in_words(samples, of));
     if (samples.empty() || target <= 0.0 || is_known_within(target, samples))
         return noise;
     auto const off = median_error_percent(samples);

@@ -69,8 +69,14 @@ void complete(a_document auto& report) {
             column.calls.resize(report.calls.size());
     }
     detail::call_tree const tree{report};
-    auto const* latency = report.find("latency_ms");
-    auto* total = detail::mutable_column(report, "total_ms");
+    struct added_up {
+        column const* one;  ///< of one call
+        column* total;      ///< of all
+    };
+    std::vector<added_up> totals;
+    for (auto const& [one, total] : detail::totals_of_calls)
+        if (report.find(one) != nullptr && report.find(total) != nullptr)
+            totals.push_back({report.find(one), detail::mutable_column(report, total)});
     for (auto row = report.nodes.size(); row-- > 0;) {
         auto& facts = report.nodes[row];
         if (facts.alias_of != node::none || facts.state == status::filtered)
@@ -89,8 +95,9 @@ void complete(a_document auto& report) {
             mine = std::move(made);
             estimated = true;
         }
-        if (latency != nullptr && total != nullptr && !total->cells[row].has_value())
-            total->cells[row] = detail::total_of(report, tree, *latency, row);
+        for (auto const& [one, total] : totals)
+            if (!total->cells[row].has_value())
+                total->cells[row] = detail::total_of(report, tree, *one, row);
         if (estimated && facts.state == status::not_called) {
             facts.state = status::estimated;
             facts.reason = "not called itself; estimated from its children";

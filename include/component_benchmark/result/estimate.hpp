@@ -145,7 +145,13 @@ struct call_tree {
     return as_stored(values, sum_of_made(report, tree, values, row, 1.0 / calls).as_estimate());
 }
 
-/// `total_ms` of a row: of all its calls.
+/// Metrics of one call, and those of all calls of a row that the report adds up from them.
+inline constexpr std::pair<std::string_view, std::string_view> totals_of_calls[] = {
+    {"latency_ms", "total_ms"},
+    {"cpu_time_ms", "cpu_time_total_ms"},
+    {"gpu_time_ms", "gpu_time_total_ms"}};
+
+/// The total of a row: of all its calls.
 [[nodiscard]] cell total_of(a_document auto const& report, call_tree const& tree,
                             column const& latency, std::size_t row) {
     auto const& one = latency.cells[row];

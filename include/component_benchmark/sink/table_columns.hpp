@@ -125,6 +125,7 @@ void add_shapes(a_document auto const& report, a_table auto& table) {
                                          "memory_roof_ms",
                                          "covered_calls_pct",
                                          "covered_time_pct",
+                                         "cpu_time_total_ms",
                                          "buffers",
                                          "latency_spread_pct",
                                          "samples"};
