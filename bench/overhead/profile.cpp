@@ -24,6 +24,7 @@ constexpr int warmup = 2;
 auto make_pipeline(int samples, bool backward, bool reuse) {
     return cb::pipeline{cb::preprocessors{},
                         cb::profilers{cb::latency{.warmup = warmup,
+                                                  .most_warmup = warmup,
                                                   .samples = samples,
                                                   .target_pct = 0,
                                                   .budget_s = 1e9,

@@ -1,6 +1,7 @@
 // provider -> CAPTURE -> pipeline: the calls of one forward, handed out component by component
 #pragma once
 
+#include <component_benchmark/capture/at_the_end.hpp>
 #include <component_benchmark/capture/call_table.hpp>
 #include <component_benchmark/capture/component.hpp>
 #include <component_benchmark/capture/context_times.hpp>
@@ -12,6 +13,7 @@
 #include <component_benchmark/capture/only_run.hpp>
 #include <component_benchmark/capture/rehearsal.hpp>
 #include <component_benchmark/capture/run_environment.hpp>
+#include <component_benchmark/capture/seen_below.hpp>
 #include <component_benchmark/capture/self_test.hpp>
 #include <component_benchmark/capture/session.hpp>
 #include <component_benchmark/capture/wanted.hpp>
@@ -109,8 +111,8 @@ public:
     /// its arguments afterwards. Level by level, those of one level are captured before it begins.
     template<class Visit>
     void for_each(Visit&& visit) {
-        rehearsal_type rehearse{tree_, state_, wishes_.reuse_identical};
-        at_the_end const say_doubts{[&] { doubt_what(rehearse); }};
+        rehearsal_type rehearse{tree_, state_, wishes_.reuse_identical, goes_back_};
+        at_the_end const say_doubts{[&] { rehearse.doubt_what(forwards_.written_backward()); }};
         for (auto const& level : wanted_->levels()) {
             auto const rows = unknown_of(level);
             auto const why = by_level() && !rows.empty() && !interrupted() ? fetch(rows) : "";
@@ -123,6 +125,9 @@ public:
         }
     }
 
+    /// Nobody will run a component backwards.
+    void leave_out_backward() noexcept { goes_back_ = false; }
+
     /// Rows that `for_each` leaves out, because what they cost is known.
     void skip(std::vector<bool> rows) { skipped_ = std::move(rows); }
 
@@ -131,33 +136,19 @@ public:
 private:
     static constexpr int most_passes = 8;  // regions within regions take one each
 
-    template<class Act>
-    struct at_the_end {
-        Act act;
-        ~at_the_end() { act(); }
-    };
-    template<class Act>
-    at_the_end(Act) -> at_the_end<Act>;
-
-    void doubt_what(rehearsal_type const& rehearse) {
-        for (auto const row : rehearse.hidden())
-            state_.doubt(name_in_text(tree_.nodes()[row]) +
-                         " has state that is neither registered nor declared");
-        for (auto const& tensor : forwards_.written_backward())
-            if (!rehearse.accounts_for(tensor))
-                state_.doubt(state_.tensors().title_of(tensor) +
-                             " is written by a backward of a component that was not measured");
-    }
-
     /// Those that are to be measured; what was captured for the others is given back.
     [[nodiscard]] std::vector<std::size_t> unknown_of(std::vector<std::size_t> rows) {
         std::erase_if(rows, [this](std::size_t row) {
-            auto const known = row < skipped_.size() && skipped_[row];
-            if (known)
+            if (is_known(row))
                 calls_.release(row);
-            return known;
+            return is_known(row);
         });
         return rows;
+    }
+
+    /// What it costs is known.
+    [[nodiscard]] bool is_known(std::size_t row) const {
+        return row < skipped_.size() && skipped_[row];
     }
 
     /// `why`: it cannot be, or empty.
@@ -167,6 +158,8 @@ private:
         if (why.empty())
             why = lost_.empty() ? memory_.check(one) : lost_;
         auto found = why.empty() ? rehearse.run(row, one) : rehearsed{.failure = std::move(why)};
+        for (auto const above : rehearse.take_late_writers())
+            remark(above, std::string{writes_now_and_then});
         if (!found.failure.empty()) {
             if (lost_.empty() && !device_probe(device_of(tree_.parameters(0))))
                 lost_ = "device lost: " + found.failure;
@@ -174,19 +167,28 @@ private:
             give_up(row, one, status::failed, std::move(found.failure));
         } else if (!one.calls().empty()) {
             tree_.nodes()[row].state = status::ok;
+            one.tell_rehearsed();
             if (wishes_.reuse_identical && found.written.empty() && found.remark.empty())
                 one.tell_like(identical_.find_or_add(row, one, rehearse.operators()));
         }
-        if (auto& reason = tree_.nodes()[row].reason; reason.empty())
-            reason = std::move(found.remark);
+        remark(row, std::move(found.remark));
         visit(row, one);
         if (state_.tensors().moved(one.reachable()))
             state_.rewind(one.reachable());  // by a preprocessor, in and out of another type
+        auto const to_come = [&](auto below) {
+            return wanted_->measured(below) && !is_known(below) && !calls_.of(below).empty();
+        };
         if (!found.written.empty())
             state_.rewind(found.written);  // or its leftovers are taken for its children's work
-        else if (rehearse.wrote_later(row, one) && tree_.nodes()[row].reason.empty())
-            tree_.nodes()[row].reason = writes_now_and_then;
+        else if (rehearse.wrote_later(row, one, parameters_are_below(tree_, row, to_come)))
+            remark(row, std::string{writes_now_and_then});
         calls_.release(row);
+    }
+
+    /// Unless there is another one.
+    void remark(std::size_t row, std::string words) {
+        if (auto& reason = tree_.nodes()[row].reason; reason.empty())
+            reason = std::move(words);
     }
 
     /// The last forward had regions without a row, or modules whose state was not known before.
@@ -281,6 +283,7 @@ private:
     std::unique_ptr<wanted_rows> wanted_;
     call_table calls_;
     std::vector<bool> skipped_;
+    bool goes_back_ = true;
     bool sees_libtorch_;
     step_times step_;
     identical_components<component> identical_;

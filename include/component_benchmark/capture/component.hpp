@@ -94,6 +94,12 @@ public:
     /// What a backward may reach: the parameters, and those of the module around a region.
     [[nodiscard]] std::vector<at::Tensor> const& reachable() const noexcept { return parameters_; }
 
+    /// Each distinct call was run once, forward and as far as asked for backward: whoever warms up
+    /// may count it, unless a preprocessor has made another call of it.
+    [[nodiscard]] bool rehearsed() const noexcept { return rehearsed_; }
+    void tell_rehearsed() noexcept { rehearsed_ = true; }
+    void forget_rehearsal() noexcept { rehearsed_ = false; }
+
     /// Adds a call with a signature of its own.
     void add(captured_call& call) { calls_.emplace_back(call, parameters_); }
 
@@ -154,6 +160,7 @@ private:
     std::vector<at::Tensor> parameters_;
     std::vector<at::Tensor> buffers_;
     bool is_region_;
+    bool rehearsed_ = false;
     std::vector<Group> calls_;
     std::string why_no_calls_ = "not called";
     std::optional<std::size_t> like_;

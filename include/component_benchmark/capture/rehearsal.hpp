@@ -37,9 +37,10 @@ struct rehearsed {
 template<class Tree, class State, class Component>
 class rehearsal {
 public:
-    /// `watches`: the operators of each component are told.
-    rehearsal(Tree const& tree, State& state, bool watches = false)
-        : tree_{tree}, state_{state}, watches_{watches} {}
+    /// `watches`: the operators of each component are told. `goes_back`: somebody will run
+    /// backwards.
+    rehearsal(Tree const& tree, State& state, bool watches, bool goes_back)
+        : tree_{tree}, state_{state}, watches_{watches}, goes_back_{goes_back} {}
 
     /// Of the component that was run last.
     [[nodiscard]] op_sequence<> const& operators() const noexcept { return operators_; }
@@ -48,12 +49,11 @@ public:
         rehearsed found;
         bool is_suspect = false;
         operators_.clear();
+        if (one.calls().empty())
+            return found;
         try {
-            if (state_.tensors().differs(one.reachable())) {
-                state_.doubt("parameters of " + name_in_text(tree_.nodes()[row]) +
-                             " were written by a component that was not seen to do so");
-                state_.rewind();
-            }
+            if (state_.tensors().differs(one.reachable()))
+                find_writer_before(row);
             for (auto& group : one.calls()) {
                 auto const first = run_once(group, one);
                 if (first.misses_leaves)
@@ -78,7 +78,15 @@ public:
 
     /// To be called when a component that wrote nothing was measured: says whether it did so in
     /// the end, as an optimizer that steps every other time. What it wrote is put back.
-    [[nodiscard]] bool wrote_later(std::size_t row, Component const& one) {
+    /// `is_seen_below`: the components below it will come to the same parameters, and what they
+    /// find in them was written by it.
+    [[nodiscard]] bool wrote_later(std::size_t row, Component& one, bool is_seen_below) {
+        if (one.calls().empty())
+            return false;
+        if (is_seen_below) {
+            unseen_.push_back(row);
+            return false;
+        }
         if (!state_.tensors().differs(one.reachable()))
             return false;
         note_hidden(row);
@@ -86,13 +94,22 @@ public:
         return true;
     }
 
-    /// A component was found to write it.
-    [[nodiscard]] bool accounts_for(at::Tensor const& tensor) const {
-        return accounted_.contains(tensor.unsafeGetTensorImpl());
+    /// In the end: says which rows have state that is not known entirely, and which of these
+    /// tensors, which the captured backward wrote, no component was found to write.
+    void doubt_what(std::vector<at::Tensor> const& written_backward) const {
+        for (auto const row : hidden_)
+            state_.doubt(name_in_text(tree_.nodes()[row]) +
+                         " has state that is neither registered nor declared");
+        for (auto const& tensor : written_backward)
+            if (!accounted_.contains(tensor.unsafeGetTensorImpl()))
+                state_.doubt(state_.tensors().title_of(tensor) +
+                             " is written by a backward of a component that was not measured");
     }
 
-    /// Rows whose state is not known entirely.
-    [[nodiscard]] std::vector<std::size_t> const& hidden() const noexcept { return hidden_; }
+    /// Rows that were found to write now and then only when one below them was run.
+    [[nodiscard]] std::vector<std::size_t> take_late_writers() noexcept {
+        return std::exchange(late_writers_, {});
+    }
 
 private:
     struct run_facts {
@@ -121,7 +138,8 @@ private:
         if (again.prepare_backward()) {
             found.misses_leaves = again.misses_leaves();
             [[maybe_unused]] auto const watch = operators_.watch(watches_);
-            again.backward();
+            if (goes_back_)
+                again.backward();
         } else {
             found.misses_leaves = again.why_no_backward() == nothing_to_reach;
         }
@@ -156,6 +174,21 @@ private:
         state_.rewind(written);
     }
 
+    // Parameters of the row are not what they were: the nearest component around it that was not
+    // looked at since has written them, or else another one.
+    void find_writer_before(std::size_t row) {
+        for (auto above = unseen_.rbegin(); above != unseen_.rend(); ++above)
+            if (tree_.is_below(row, *above)) {
+                late_writers_.push_back(*above);
+                note_hidden(*above);
+                state_.rewind();
+                return;
+            }
+        state_.doubt("parameters of " + name_in_text(tree_.nodes()[row]) +
+                     " were written by a component that was not seen to do so");
+        state_.rewind();
+    }
+
     // Its ancestors were found to have it, too: this says it more exactly.
     void note_hidden(std::size_t row) {
         std::erase_if(hidden_, [&](std::size_t above) { return tree_.is_below(row, above); });
@@ -165,7 +198,10 @@ private:
     Tree const& tree_;
     State& state_;
     bool watches_;
+    bool goes_back_;
     op_sequence<> operators_;
+    std::vector<std::size_t> unseen_;  // not compared since they were measured
+    std::vector<std::size_t> late_writers_;
     std::vector<std::size_t> hidden_;
     std::unordered_set<void const*> accounted_;  // by address of the tensor
 };

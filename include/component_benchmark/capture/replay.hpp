@@ -91,13 +91,13 @@ public:
         at::autocast::clear_cache();
     }
 
-    /// The device that it works on, once it is prepared: that of its arguments, or else of its
-    /// parameters, with the stream of the captured call. Null: the CPU.
+    /// The device that it works on: that of its arguments, or else of its parameters, with the
+    /// stream of the captured call. Null: the CPU.
     [[nodiscard]] device_timer<>* device() {
         if (!device_is_known_) {
             device_is_known_ = true;
             std::optional<c10::DeviceIndex> found;
-            stored_->each_argument([&](at::Tensor& argument) {
+            call_.stored->each_argument([&](at::Tensor& argument) {
                 if (!found)
                     found = accelerator_of(argument);
             });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <component_benchmark/capture/tensor_parts.hpp>
+#include <component_benchmark/core/same_memory.hpp>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -10,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <string_view>
 #include <unordered_map>
@@ -108,7 +108,7 @@ template<class Tensor>
         auto const a = as_bytes(one);
         auto const b = as_bytes(other);
         if (a.is_cpu() && b.is_cpu())
-            return std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
+            return same_contents(a.const_data_ptr(), b.const_data_ptr(), a.nbytes());
         return at::equal(a.reshape({-1}).view(at::kByte), b.reshape({-1}).view(at::kByte));
     });
 }

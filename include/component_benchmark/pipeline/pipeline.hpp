@@ -10,6 +10,7 @@
 #include <component_benchmark/core/time_budget.hpp>
 #include <component_benchmark/pipeline/checks.hpp>
 #include <component_benchmark/pipeline/finished_rows.hpp>
+#include <component_benchmark/pipeline/plugins.hpp>
 #include <component_benchmark/pipeline/preprocess.hpp>
 #include <component_benchmark/pipeline/progress.hpp>
 #include <component_benchmark/pipeline/resume.hpp>
@@ -32,15 +33,6 @@
 #include <vector>
 
 namespace component_benchmark {
-
-namespace detail {
-
-template<class Tuple, class Visit>
-void for_each_in(Tuple& plugins, Visit visit) {
-    std::apply([&](auto&... plugin) { (visit(plugin), ...); }, plugins);
-}
-
-}  // namespace detail
 
 template<class Preprocessors, class Profilers, class Sinks>
 class pipeline {
@@ -183,6 +175,9 @@ private:
         auto const known = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
         if constexpr (requirement::skips<Captured>)
             captured.skip(seen);
+        if constexpr (requires { captured.leave_out_backward(); })
+            if (!detail::any_goes_back(profilers_))
+                captured.leave_out_backward();
         auto const& nodes = captured.nodes();
         detail::progress line;
         detail::finished_rows finished{found, nodes, troubles_, sinks, line};
@@ -208,6 +203,8 @@ private:
         static_assert(component<Component>);
         try {
             [[maybe_unused]] auto const undo = one.preserve_arguments();
+            if constexpr (sizeof...(Preprocessor) > 0 && requires { one.forget_rehearsal(); })
+                one.forget_rehearsal();  // which was of another call
             preprocess<0>(one, [&] { profile_all(found, row, one); });
         } catch (...) {
             auto const why = current_failure();

@@ -105,7 +105,7 @@ struct latency {
 private:
     [[nodiscard]] sampling_plan plan() const noexcept {
         return {warmup, most_warmup, samples,   target_pct,   budget_s, backward,
-                clock,  noise,       processor, device_noise, true};
+                clock,  noise,       processor, device_noise, true,     true};
     }
 };
 

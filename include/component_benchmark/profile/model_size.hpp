@@ -13,6 +13,7 @@ namespace component_benchmark {
 /// is registered several times is counted once.
 struct model_size {
     static constexpr char const* name = "model_size";
+    static constexpr bool backward = false;
 
     // A template, so that a file which does not use it does not pay for its description.
     template<class>

@@ -202,6 +202,10 @@ template<class Component, class BeforeWork>
     auto to_come = std::distance(groups.begin(), groups.end());
     if (to_come == 0)
         throw std::runtime_error{component.why_no_calls()};  // why the row has no numbers
+    if constexpr (requires { component.rehearsed(); })
+        if (plan.counts_rehearsal && component.rehearsed() && !plan.is_a_quick_look() &&
+            plan.warmup > 0)
+            plan.rehearsals = 1;
     sampled_component<sampled_call> all{plan.target_pct};
     for (auto& group : groups) {
         auto const passed = static_cast<double>(saturating_difference(plan.clock(), begin)) / 1e9;

@@ -30,7 +30,14 @@ struct sampling_plan {
     noise_function noise = &noise_now;
     clock_function processor = &processor_nanoseconds;
     device_noise_function device_noise = &device_noise_now;
-    bool measures_casts = false;  ///< what autocast's casts of weights are of a forward
+    bool measures_casts = false;    ///< what autocast's casts of weights are of a forward
+    bool counts_rehearsal = false;  ///< as a part of the warm-up, where a component had one
+    int rehearsals = 0;             ///< repetitions that were made before, and count
+
+    /// So few samples that nothing is to be known of their median.
+    [[nodiscard]] bool is_a_quick_look() const noexcept {
+        return samples < static_cast<int>(fewest_for_interval);
+    }
 };
 
 enum class sampling_end { converged, most_samples, out_of_time, interrupted };
@@ -84,7 +91,7 @@ public:
         warm_up();
         sampled_call discarded = std::move(found_);
         found_ = {};
-        found_.warmup_runs = static_cast<std::int64_t>(discarded.forward.size());
+        found_.warmup_runs = static_cast<std::int64_t>(discarded.forward.size()) + plan_.rehearsals;
         found_.warmup_ms = discarded.warmup_ms;
         found_.before = plan_.noise();
         found_.device_before = device_noise();
@@ -113,12 +120,13 @@ private:
     }
 
     void warm_up() {
-        auto const least = static_cast<std::size_t>((std::max)(0, plan_.warmup));
-        auto const is_a_quick_look = plan_.samples < static_cast<int>(fewest_for_interval);
-        auto const most =
-            is_a_quick_look ? least : static_cast<std::size_t>((std::max)(0, plan_.most_warmup));
+        auto const to_come = [&](int runs) {
+            return static_cast<std::size_t>((std::max)(0, runs - plan_.rehearsals));
+        };
+        auto const least = to_come(plan_.warmup);
+        auto const most = plan_.is_a_quick_look() ? least : to_come(plan_.most_warmup);
         for (std::size_t runs = 0; !interrupted(); ++runs) {
-            auto const enough = least == 0 || runs >= most || is_stable(found_.both) ||
+            auto const enough = plan_.warmup <= 0 || runs >= most || is_stable(found_.both) ||
                                 seconds_passed() > share_of_warmup * plan_.budget_s;
             if (runs >= least && enough)
                 break;

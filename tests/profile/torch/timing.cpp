@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -76,6 +77,79 @@ TEST_CASE("one metric a pass: nothing observes operators while times are taken",
     CHECK(report[""].get<cb::bandwidth>().traffic_mb.has_value());
     CHECK(observed.size() >= 14);
     CHECK(std::none_of(observed.begin(), observed.end(), [](bool is) { return is; }));
+}
+
+namespace {
+
+/// Changes nothing, as far as it says.
+struct touches {
+    static constexpr char const* name = "touches";
+    template<class Component>
+    int apply(Component&) const {
+        return 0;
+    }
+};
+
+/// Its backward fails.
+struct no_way_back : torch::autograd::Function<no_way_back> {
+    static at::Tensor forward(torch::autograd::AutogradContext*, at::Tensor const& x) {
+        return x * 2;
+    }
+    static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
+                                                   torch::autograd::variable_list const&) {
+        ++times;
+        throw std::runtime_error{"there is no way back"};
+    }
+    static inline int times = 0;
+};
+struct one_way : torch::nn::Module {
+    at::Tensor scale = register_parameter("scale", at::ones({1}));
+    at::Tensor forward(at::Tensor const& x) {
+        CB_FORWARD(x);
+        return no_way_back::apply(x * scale);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("the run that checks a component is a part of its warm-up, unless its call was changed",
+          "[timing]") {
+    watching model;
+    cb::latency const wishes{.warmup = 2, .most_warmup = 2, .samples = 6, .target_pct = 0};
+    auto const timed_runs = [&](auto preprocessors, cb::latency latency) {
+        observed.clear();
+        cb::pipeline pipeline{preprocessors, cb::profilers{begin_timing{}, latency, end_timing{}},
+                              cb::sinks{}};
+        auto const report = pipeline.run(cb::provide(model, torch::rand({8, 256})));
+        CHECK(report[""].template get<cb::latency>().warmup_runs.value() == latency.warmup);
+        return observed.size();
+    };
+    CHECK(timed_runs(cb::preprocessors{}, wishes) == 1 + 6);
+    CHECK(timed_runs(cb::preprocessors{touches{}}, wishes) == 2 + 6);
+    auto none = wishes;
+    none.warmup = 0;
+    CHECK(timed_runs(cb::preprocessors{}, none) == 6);
+    auto quick = wishes;
+    quick.samples = 3;
+    CHECK(timed_runs(cb::preprocessors{}, quick) == 2 + 3);
+}
+
+TEST_CASE("where nobody wants a backward none is run", "[timing]") {
+    one_way model;
+    auto const run = [&](bool backward) {
+        no_way_back::times = 0;
+        cb::pipeline pipeline{
+            cb::preprocessors{},
+            cb::profilers{cb::model_size{}, cb::latency{.samples = 6, .backward = backward}},
+            cb::sinks{}};
+        return pipeline.run(cb::provide(model, torch::rand({4})));
+    };
+    auto const forward = run(false);
+    CHECK(forward[""].state() == cb::status::ok);
+    CHECK(forward[""].get<cb::latency>().latency_ms.has_value());
+    CHECK(no_way_back::times == 0);
+    CHECK(run(true)[""].state() == cb::status::failed);
+    CHECK(no_way_back::times > 0);
 }
 
 TEST_CASE("cold repetitions have arguments that are not those of the capture", "[timing]") {
