@@ -400,6 +400,14 @@ TEST_CASE("calls that differ in what is not a tensor are measured apart", "[capt
     CHECK(measured_apart([](Repeats& one) {
               return one->loops({"a", 1}, flag::on) + one->loops({"a", 3}, flag::on);
           }) == list{1, 3});
+    // The mark of what has no text is in no text, be it a user's or the bytes of an address.
+    auto const described = [](std::string const& text) {
+        return cb::hook::describe_values(std::tuple{text});
+    };
+    CHECK(described("why?").find(cb::hook::not_described) == std::string::npos);
+    CHECK(described("?") != described("q"));
+    CHECK(described("?q") != described("\\q"));
+    CHECK(described("why?") == described("why?"));
     CHECK(cb::hook::describe_values(std::tuple{flag::on}) !=
           cb::hook::describe_values(std::tuple{flag::off}));
     CHECK(measured_apart([](Repeats& one) {

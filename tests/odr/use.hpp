@@ -27,9 +27,11 @@ struct sizes {
     auto const root = provider.captured.add(cb::node::none, "");
     provider.captured.add(static_cast<std::ptrdiff_t>(root), "layer", 2);
     fake::now = 0;
-    auto pipeline = cb::pipeline{
-        cb::preprocessors{}, cb::profilers{cb::model_size{}, cb::latency{.clock = &fake::clock}},
-        cb::sinks{cb::json{""}}};
+    auto pipeline =
+        cb::pipeline{cb::preprocessors{},
+                     cb::profilers{cb::model_size{},
+                                   cb::latency{.clock = &fake::clock, .processor = &fake::clock}},
+                     cb::sinks{cb::json{""}}};
     auto report = pipeline.run(provider);
     auto document = report.document();
     document.facts.created = "";

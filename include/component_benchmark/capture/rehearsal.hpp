@@ -11,6 +11,7 @@
 #include <component_benchmark/core/by_call.hpp>
 #include <component_benchmark/core/failure.hpp>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <unordered_set>
@@ -177,15 +178,15 @@ private:
     // Parameters of the row are not what they were: the nearest component around it that was not
     // looked at since has written them, or else another one.
     void find_writer_before(std::size_t row) {
-        for (auto above = unseen_.rbegin(); above != unseen_.rend(); ++above)
-            if (tree_.is_below(row, *above)) {
-                late_writers_.push_back(*above);
-                note_hidden(*above);
-                state_.rewind();
-                return;
-            }
-        state_.doubt("parameters of " + name_in_text(tree_.nodes()[row]) +
-                     " were written by a component that was not seen to do so");
+        auto const above = std::find_if(unseen_.rbegin(), unseen_.rend(),
+                                        [&](auto other) { return tree_.is_below(row, other); });
+        if (above != unseen_.rend()) {
+            late_writers_.push_back(*above);
+            note_hidden(*above);
+        } else {
+            state_.doubt("parameters of " + name_in_text(tree_.nodes()[row]) +
+                         " were written by a component that was not seen to do so");
+        }
         state_.rewind();
     }
 

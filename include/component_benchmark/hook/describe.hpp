@@ -43,7 +43,13 @@ inline constexpr bool is_kept_optional_view<kept_optional_view<View, Owner>> = t
 
 inline void describe_text(std::string& text, std::string const& value) {
     hook::describe_number(text, value.size());  // or "a;", "b" were "a", ";b"
-    text += value;
+    for (auto const one : value)
+        if (one == not_described)
+            text += "\\q";
+        else if (one == '\\')
+            text += "\\\\";
+        else
+            text += one;
 }
 
 template<class T>

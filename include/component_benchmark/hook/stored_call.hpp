@@ -98,10 +98,10 @@ public:
     }
 
     [[nodiscard]] std::string values() const override {
+        std::string text;
         if constexpr (requires { run_.identity(); })
-            return run_.identity() + describe_values(arguments_);
-        else
-            return describe_values(arguments_);
+            hook::describe_text(text, run_.identity());
+        return text + describe_values(arguments_);
     }
 
     [[nodiscard]] bool writes_arguments() const noexcept override {
